@@ -1,0 +1,204 @@
+// Format.h - the package manifest: its fields, its integers, its canonical
+// text. Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A package is a directory:
+//   manifest.json             canonical text of the manifest, then "\n"
+//   contracts/<digest>.json   canonical text of each contract
+//   code/<variant>.{cubin,so} code objects, and .{ptx,s} for inspection
+// The writer (codegen) and the reader (runtime) meet here and nowhere else.
+// The format only grows: a reader of format N reads every format up to N.
+#ifndef BITPACT_RUNTIME_PACKAGE_FORMAT_H
+#define BITPACT_RUNTIME_PACKAGE_FORMAT_H
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bitpact::package {
+
+inline constexpr int64_t formatVersion = 1;
+inline constexpr const char *manifestName = "manifest.json";
+
+// Bounds that let a launch work in fixed space.
+inline constexpr size_t maxTensors = 16;
+inline constexpr size_t maxRank = 8;
+inline constexpr size_t maxDims = 16;
+inline constexpr size_t maxArguments = 96;
+inline constexpr int64_t maxWorkspace = int64_t(1) << 48;
+
+// A package that is not what its format says. The message names file, field,
+// value and what is allowed.
+class FormatError : public std::runtime_error {
+public:
+  using std::runtime_error::runtime_error;
+};
+
+// A package that is not there, or cannot be read or written.
+class FileError : public std::runtime_error {
+public:
+  using std::runtime_error::runtime_error;
+};
+
+// The integers are fixed: they are those of the C ABI (bitpact_target_kind).
+enum class TargetKind : uint8_t { Cpu = 1, Cuda = 2, Hip = 3 };
+enum class ElementType : uint8_t {
+  BF16 = 1,
+  F16 = 2,
+  F32 = 3,
+  F64 = 4,
+  I32 = 5
+};
+enum class TensorKind : uint8_t { In = 1, Out = 2 };
+enum class ArgumentKind : uint8_t {
+  Pointer = 1,
+  Stride = 2,
+  Dim = 3,
+  Workspace = 4
+};
+enum class Evidence : uint8_t { None = 0, Model = 1, Measured = 2 };
+
+const char *name(TargetKind);
+const char *name(ElementType);
+const char *name(TensorKind);
+const char *name(ArgumentKind);
+const char *name(Evidence);
+int64_t bytesOf(ElementType);
+
+// The roles a variant may be made for, in the order in which they are listed.
+inline constexpr const char *roleNames[] = {"train", "rollout", "prefill",
+                                            "decode"};
+
+struct ContractTensor {
+  std::string name;
+  TensorKind kind = TensorKind::In;
+  std::vector<std::string> dims;
+  ElementType type = ElementType::F32;
+};
+
+struct ContractEntry {
+  std::string digest;                  // 64 lower-case hexadecimal digits
+  std::string name;                    // as in the contract file
+  std::string op;                      // operator@version
+  std::string file;                    // contracts/<digest>.json
+  std::string sha256;                  // of the file
+  std::vector<ContractTensor> tensors; // in operator order
+  std::map<std::string, int64_t> dims; // dynamicExtent is written "*"
+};
+inline constexpr int64_t dynamicExtent = -1;
+
+struct Target {
+  TargetKind kind = TargetKind::Cpu;
+  std::string arch;         // sm_90a, x86-64-v3
+  std::string features;     // "" or, for hip, xnack and sramecc
+  std::string text() const; // cuda:sm_90a
+};
+
+struct FileEntry {
+  std::string file; // relative to the package, '/' between components
+  std::string sha256;
+  int64_t bytes = 0;
+};
+
+struct Argument {
+  ArgumentKind kind = ArgumentKind::Pointer;
+  std::string tensor; // Pointer, Stride
+  int64_t axis = 0;   // Stride
+  std::string dim;    // Dim
+};
+
+struct Range {
+  int64_t min = 1;
+  int64_t max = std::numeric_limits<int64_t>::max();
+};
+
+// What must hold of a launch for the variant to be used. A dim or tensor that
+// is not named is not restricted.
+struct Conditions {
+  std::map<std::string, Range> dims;
+  std::map<std::string, int64_t> align;          // bytes, of the data pointer
+  std::map<std::string, int64_t> strideMultiple; // elements, every stride
+};
+
+struct TensorUse {
+  std::string name;
+  bool isMutable = false;
+  std::vector<std::string> alias; // inputs whose very tensor this one may be
+};
+
+struct Launch {
+  int64_t threads = 1; // per CTA
+  int64_t programsPerCta = 1;
+  int64_t rowsPerProgram = 1;
+  std::vector<std::string> parallelDims; // rows = their product
+  int64_t sharedBytes = 0;               // dynamic shared memory per CTA
+};
+
+struct Resources {
+  int64_t registers = 0, shared = 0, local = 0, spills = 0;
+};
+
+struct Variant {
+  std::string id; // [A-Za-z0-9._-]+, unique in the package
+  std::string contract;
+  Target target;
+  std::vector<std::string> roles;
+  int64_t priority = 0; // lower is tried first
+  std::string entry;
+  std::string schedule;
+  FileEntry code;
+  std::vector<FileEntry> inspect;
+  std::vector<Argument> arguments;
+  Conditions when;
+  std::vector<TensorUse> tensors; // in operator order
+  Launch launch;
+  std::string workspace = "0"; // bytes: sums of products of dims and integers
+  Resources resources;
+  Evidence evidence = Evidence::None;
+};
+
+struct Manifest {
+  int64_t format = formatVersion;
+  std::string sha256;                          // seal() fills it
+  std::map<std::string, std::string> producer; // tool -> version
+  std::vector<ContractEntry> contracts;
+  std::vector<Variant> variants;
+};
+
+// The fields as JSON. from_json refuses missing and unknown keys, wrong types
+// and numbers out of range (FormatError); it does not check one field against
+// another, which is verify()'s job.
+void to_json(nlohmann::json &, const Manifest &);
+void from_json(const nlohmann::json &, Manifest &);
+
+// One field against the others: names, digests, argument lists, conditions,
+// launch geometry, paths. Throws FormatError.
+void verify(const Manifest &);
+
+// Keys sorted bytewise, no whitespace, UTF-8.
+std::string canonicalText(const nlohmann::json &);
+std::string sha256Hex(std::string_view bytes);
+
+// The hash that `sha256` must hold: of the canonical text without that key.
+std::string manifestHash(const nlohmann::json &manifest);
+
+// Sets `sha256` and returns the bytes of manifest.json.
+std::string seal(Manifest &);
+
+// The argument list of format 1: for each tensor its pointer and the strides
+// of all axes but the last; every dim, in the operator's order; and the
+// workspace pointer, where the variant has one.
+std::vector<Argument> argumentList(const std::vector<ContractTensor> &,
+                                   const std::vector<std::string> &dimOrder,
+                                   bool workspace = false);
+
+} // namespace bitpact::package
+
+#endif // BITPACT_RUNTIME_PACKAGE_FORMAT_H
