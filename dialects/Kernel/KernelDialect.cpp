@@ -1,0 +1,201 @@
+//===- KernelDialect.cpp - registration, syntax and verifiers -*- C++ -*-===//
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#include "dialects/Kernel/KernelDialect.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/OpImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace bitpact::kernel;
+
+#include "dialects/Kernel/KernelDialect.cpp.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "dialects/Kernel/KernelTypes.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialects/Kernel/KernelAttrs.cpp.inc"
+
+#define GET_OP_CLASSES
+#include "dialects/Kernel/KernelOps.cpp.inc"
+
+void KernelDialect::initialize() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "dialects/Kernel/KernelTypes.cpp.inc"
+      >();
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialects/Kernel/KernelAttrs.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/Kernel/KernelOps.cpp.inc"
+      >();
+}
+
+//===----------------------------------------------------------------------===//
+// The schedule attribute
+//===----------------------------------------------------------------------===//
+
+LogicalResult ScheduleAttr::verify(
+    llvm::function_ref<InFlightDiagnostic()> emitError, StringRef kind,
+    int64_t lanes, int64_t subgroup, int64_t programsPerGroup,
+    int64_t vectorBytes, int64_t unroll) {
+  if (kind != "row_per_group" && kind != "row_per_lane")
+    return emitError() << "schedule kind is '" << kind
+                       << "'; allowed are row_per_group and row_per_lane";
+  if (lanes < 1 || !llvm::isPowerOf2_64(lanes))
+    return emitError() << "lanes is " << lanes << "; it must be a power of two";
+  if (subgroup < 1 || !llvm::isPowerOf2_64(subgroup))
+    return emitError() << "subgroup is " << subgroup
+                       << "; it must be a power of two";
+  if (lanes > subgroup && programsPerGroup != 1)
+    return emitError() << "programs_per_group is " << programsPerGroup
+                       << " with more lanes than a subgroup; such programs "
+                          "synchronise and need a group of their own";
+  if (programsPerGroup < 1 || vectorBytes < 0 || unroll < 1)
+    return emitError() << "programs_per_group and unroll must be positive, "
+                          "vector_bytes not negative";
+  return success();
+}
+
+std::string ScheduleAttr::text() const {
+  return llvm::formatv("{0} lanes={1} subgroup={2} programs_per_group={3} "
+                       "vector_bytes={4} unroll={5}",
+                       getKind(), getLanes(), getSubgroup(),
+                       getProgramsPerGroup(), getVectorBytes(), getUnroll());
+}
+
+//===----------------------------------------------------------------------===//
+// kernel.func
+//===----------------------------------------------------------------------===//
+
+BlockArgument FuncOp::slot(StringRef name) {
+  for (auto [i, attr] : llvm::enumerate(getSlots()))
+    if (cast<StringAttr>(attr).getValue() == name)
+      return getBody().getArgument(i);
+  return {};
+}
+
+LogicalResult FuncOp::verify() {
+  Block &entry = getBody().front();
+  if (getSlots().size() != entry.getNumArguments())
+    return emitOpError() << "has " << entry.getNumArguments()
+                         << " arguments but names " << getSlots().size()
+                         << " slots";
+  for (Type type : entry.getArgumentTypes())
+    if (!isa<BufferType>(type) && !type.isInteger(64))
+      return emitOpError() << "argument of type " << type
+                           << "; allowed are !kernel.buffer and i64";
+  if (!getRows().empty() && !slot(getRows()))
+    return emitOpError() << "rows names '" << getRows()
+                         << "', which is no slot";
+  return success();
+}
+
+ParseResult FuncOp::parse(OpAsmParser &parser, OperationState &result) {
+  StringAttr name;
+  SmallVector<OpAsmParser::Argument> arguments;
+  ArrayAttr slots;
+  StringAttr rows;
+  ScheduleAttr schedule;
+  if (parser.parseSymbolName(name, "sym_name", result.attributes) ||
+      parser.parseArgumentList(arguments, OpAsmParser::Delimiter::Paren,
+                               /*allowType=*/true) ||
+      parser.parseKeyword("slots") ||
+      parser.parseAttribute(slots, "slots", result.attributes) ||
+      parser.parseKeyword("rows") ||
+      parser.parseAttribute(rows, "rows", result.attributes) ||
+      parser.parseKeyword("schedule"))
+    return failure();
+  schedule = dyn_cast_if_present<ScheduleAttr>(
+      ScheduleAttr::parse(parser, Type()));
+  if (!schedule)
+    return failure();
+  result.addAttribute("schedule", schedule);
+  Region *body = result.addRegion();
+  return failure(
+      parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
+      parser.parseRegion(*body, arguments));
+}
+
+void FuncOp::print(OpAsmPrinter &printer) {
+  printer << ' ';
+  printer.printSymbolName(getSymName());
+  printer << '(';
+  llvm::interleaveComma(getBody().getArguments(), printer,
+                        [&](BlockArgument argument) {
+                          printer.printRegionArgument(argument);
+                        });
+  printer << ") slots " << getSlots() << " rows " << getRowsAttr()
+          << " schedule ";
+  getSchedule().print(printer);
+  printer.printOptionalAttrDictWithKeyword(
+      (*this)->getAttrs(), {"sym_name", "slots", "rows", "schedule"});
+  printer << ' ';
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+//===----------------------------------------------------------------------===//
+// Accesses, exchanges and conversions
+//===----------------------------------------------------------------------===//
+
+template <typename AccessOp>
+static LogicalResult verifyAccess(AccessOp op, TypeRange values) {
+  if (values.empty())
+    return op.emitOpError() << "moves no element";
+  Type element = cast<BufferType>(op.getBuffer().getType()).getElementType();
+  for (Type type : values)
+    if (getElementTypeOrSelf(type) != element || type != values.front())
+      return op.emitOpError() << "value of type " << type
+                              << " from or to a buffer of " << element;
+  size_t masks = op.getMasks().size();
+  if (masks > 1 && masks != values.size())
+    return op.emitOpError() << "has " << masks << " masks for "
+                            << values.size()
+                            << " elements; allowed are 0, 1 or one each";
+  for (Value mask : op.getMasks())
+    if (!getElementTypeOrSelf(mask.getType()).isInteger(1))
+      return op.emitOpError() << "mask of type " << mask.getType();
+  int64_t align = op.getAlign();
+  if (align < 1 || !llvm::isPowerOf2_64(align))
+    return op.emitOpError() << "align is " << align
+                            << "; it must be a power of two";
+  return success();
+}
+
+LogicalResult LoadOp::verify() { return verifyAccess(*this, getResultTypes()); }
+
+LogicalResult StoreOp::verify() {
+  return verifyAccess(*this, getValues().getTypes());
+}
+
+LogicalResult ExchangeOp::verify() {
+  if (!llvm::isPowerOf2_64(getDistance()))
+    return emitOpError() << "distance is " << getDistance()
+                         << "; it must be a power of two";
+  auto vector = dyn_cast<VectorType>(getValue().getType());
+  if (vector && int64_t(getDistance()) >= vector.getDimSize(0))
+    return emitOpError() << "distance " << getDistance() << " reaches beyond "
+                         << vector.getDimSize(0) << " lanes";
+  return success();
+}
+
+LogicalResult NarrowOp::verify() {
+  auto from = cast<FloatType>(getElementTypeOrSelf(getA().getType()));
+  auto to = cast<FloatType>(getElementTypeOrSelf(getResult().getType()));
+  if (from == to)
+    return success();
+  if (from.getFPMantissaWidth() <= to.getFPMantissaWidth())
+    return emitOpError() << "from " << from << " to " << to
+                         << " does not narrow";
+  return success();
+}

@@ -1,0 +1,71 @@
+//===- KernelTypes.td - buffers, scratch and the schedule attribute -*- tablegen -*-===//
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#ifndef BITPACT_DIALECTS_KERNEL_TYPES_TD
+#define BITPACT_DIALECTS_KERNEL_TYPES_TD
+
+include "dialects/Kernel/KernelDialect.td"
+
+class Kernel_Type<string name, string kind> : TypeDef<Kernel_Dialect, name> {
+  let mnemonic = kind;
+}
+
+def Kernel_Buffer : Kernel_Type<"Buffer", "buffer"> {
+  let summary = "a tensor of the caller in device memory";
+  let description = [{
+    Addressed by element offsets from its first element. Example:
+    `!kernel.buffer<bf16>`.
+  }];
+  let parameters = (ins "::mlir::Type":$elementType);
+  let assemblyFormat = "`<` $elementType `>`";
+}
+
+def Kernel_Scratch : Kernel_Type<"Scratch", "scratch"> {
+  let summary = "private storage of a program for partials";
+  let description = [{
+    `size` cells, each holding one value of `cellType` (a lane vector before
+    distribution, a scalar after). Example:
+    `!kernel.scratch<16 x vector<8xf32>>`.
+  }];
+  let parameters = (ins "int64_t":$size, "::mlir::Type":$cellType);
+  let assemblyFormat = "`<` $size `x` $cellType `>`";
+}
+
+def Kernel_Schedule : AttrDef<Kernel_Dialect, "Schedule"> {
+  let mnemonic = "schedule";
+  let summary = "how the digits of a contract meet hardware; never moves bits";
+  let description = [{
+    * `kind`: `row_per_group` (the lanes share one row) or `row_per_lane` (each
+      lane has a row of its own);
+    * `lanes`: lanes of a program, a power of two;
+    * `subgroup`: lanes that can exchange values without storage (a warp);
+    * `programs_per_group`: programs in one CTA (1 where `lanes` exceeds
+      `subgroup`, since such programs synchronise);
+    * `vector_bytes`: widest memory access, 0 for element-wise access;
+    * `unroll`: how many elements a lane may hold in registers at once.
+
+    Example: `#kernel.schedule<"row_per_group", lanes = 32, subgroup = 32,
+    programs_per_group = 4, vector_bytes = 16, unroll = 128>`.
+  }];
+  let parameters = (ins StringRefParameter<>:$kind, "int64_t":$lanes,
+                        "int64_t":$subgroup, "int64_t":$programsPerGroup,
+                        "int64_t":$vectorBytes, "int64_t":$unroll);
+  let assemblyFormat = [{
+    `<` $kind `,` `lanes` `=` $lanes `,` `subgroup` `=` $subgroup `,`
+    `programs_per_group` `=` $programsPerGroup `,` `vector_bytes` `=`
+    $vectorBytes `,` `unroll` `=` $unroll `>`
+  }];
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Rows that one program works on.
+    int64_t rowsPerProgram() const {
+      return getKind() == "row_per_lane" ? getLanes() : 1;
+    }
+    /// One line for manifests and reports.
+    std::string text() const;
+  }];
+}
+
+#endif // BITPACT_DIALECTS_KERNEL_TYPES_TD
