@@ -1,0 +1,49 @@
+// Hash.cpp - SHA-256 and canonical text
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/package/Format.h"
+
+#include <mbedtls/sha256.h>
+#include <mbedtls/version.h>
+#include <nlohmann/json.hpp>
+
+namespace bitpact::package {
+
+std::string canonicalText(const nlohmann::json &value) {
+  return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::strict);
+}
+
+std::string sha256Hex(std::string_view bytes) {
+  unsigned char digest[32];
+  const auto *data = reinterpret_cast<const unsigned char *>(bytes.data());
+#if MBEDTLS_VERSION_MAJOR >= 3
+  int failed = mbedtls_sha256(data, bytes.size(), digest, 0);
+#else
+  int failed = mbedtls_sha256_ret(data, bytes.size(), digest, 0);
+#endif
+  if (failed)
+    throw std::runtime_error("SHA-256 failed in mbedtls");
+  static const char digits[] = "0123456789abcdef";
+  std::string text;
+  text.reserve(64);
+  for (unsigned char byte : digest) {
+    text += digits[byte >> 4];
+    text += digits[byte & 15];
+  }
+  return text;
+}
+
+std::string manifestHash(const nlohmann::json &manifest) {
+  nlohmann::json rest = manifest;
+  rest.erase("sha256");
+  return sha256Hex(canonicalText(rest));
+}
+
+std::string seal(Manifest &manifest) {
+  nlohmann::json value = manifest;
+  manifest.sha256 = manifestHash(value);
+  value["sha256"] = manifest.sha256;
+  return canonicalText(value) + "\n";
+}
+
+} // namespace bitpact::package

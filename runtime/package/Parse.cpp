@@ -1,0 +1,275 @@
+// Parse.cpp - JSON to manifest, one field at a time, each refused by name
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/package/Format.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <initializer_list>
+
+namespace bitpact::package {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr int64_t int64Max = std::numeric_limits<int64_t>::max();
+
+// One JSON value and the path that leads to it.
+class Field {
+public:
+  Field(const json &value, std::string path)
+      : value(value), path(std::move(path)) {}
+
+  [[noreturn]] void fail(const std::string &what) const {
+    throw FormatError(fmt::format("{}: {}", path, what));
+  }
+
+  void keys(std::initializer_list<const char *> allowed) const {
+    if (!value.is_object())
+      fail(fmt::format("is {}, must be an object", shown()));
+    for (const char *key : allowed)
+      if (!value.contains(key))
+        fail(fmt::format("misses the key '{}'", key));
+    for (const auto &[key, unused] : value.items())
+      if (std::find(allowed.begin(), allowed.end(), key) == allowed.end())
+        fail(fmt::format("has the unknown key '{}'; allowed: {}", key,
+                         fmt::join(allowed, ", ")));
+  }
+
+  Field operator[](const char *key) const {
+    return Field(value.at(key), path.empty() ? key : path + "." + key);
+  }
+
+  std::string text() const {
+    if (!value.is_string())
+      fail(fmt::format("is {}, must be a string", shown()));
+    return value.get<std::string>();
+  }
+
+  int64_t integer(int64_t min, int64_t max) const {
+    bool fits = value.is_number_integer() &&
+                !(value.is_number_unsigned() &&
+                  value.get<uint64_t>() > uint64_t(int64Max));
+    if (!fits || value.get<int64_t>() < min || value.get<int64_t>() > max)
+      fail(fmt::format("is {}, must be an integer from {} to {}", shown(), min,
+                       max));
+    return value.get<int64_t>();
+  }
+
+  bool boolean() const {
+    if (!value.is_boolean())
+      fail(fmt::format("is {}, must be true or false", shown()));
+    return value.get<bool>();
+  }
+
+  template <typename Each> void items(Each each) const {
+    if (!value.is_array())
+      fail(fmt::format("is {}, must be an array", shown()));
+    for (size_t i = 0; i < value.size(); ++i)
+      each(Field(value[i], fmt::format("{}[{}]", path, i)));
+  }
+
+  template <typename Each> void entries(Each each) const {
+    if (!value.is_object())
+      fail(fmt::format("is {}, must be an object", shown()));
+    for (const auto &[key, element] : value.items())
+      each(key, Field(element, path + "." + key));
+  }
+
+  std::vector<std::string> texts() const {
+    std::vector<std::string> list;
+    items([&](const Field &item) { list.push_back(item.text()); });
+    return list;
+  }
+
+  template <typename Enum> Enum one(std::initializer_list<Enum> allowed) const {
+    std::string found = text(), list;
+    for (Enum candidate : allowed) {
+      if (found == name(candidate))
+        return candidate;
+      list += (list.empty() ? "" : ", ") + std::string(name(candidate));
+    }
+    fail(fmt::format("is '{}'; allowed: {}", found, list));
+  }
+
+  bool isText(const char *wanted) const {
+    return value.is_string() && value.get_ref<const std::string &>() == wanted;
+  }
+
+private:
+  std::string shown() const {
+    if (value.is_structured())
+      return value.is_array() ? "an array" : "an object";
+    std::string text = value.dump(-1, ' ', true);
+    return text.size() <= 80 ? text : text.substr(0, 77) + "...";
+  }
+
+  const json &value;
+  std::string path;
+};
+
+FileEntry parseFile(const Field &field) {
+  field.keys({"file", "sha256", "bytes"});
+  return {field["file"].text(), field["sha256"].text(),
+          field["bytes"].integer(0, int64Max)};
+}
+
+ContractEntry parseContract(const Field &field) {
+  field.keys({"digest", "name", "op", "file", "sha256", "tensors", "dims"});
+  ContractEntry contract;
+  contract.digest = field["digest"].text();
+  contract.name = field["name"].text();
+  contract.op = field["op"].text();
+  contract.file = field["file"].text();
+  contract.sha256 = field["sha256"].text();
+  field["tensors"].items([&](const Field &item) {
+    item.keys({"name", "kind", "dims", "type"});
+    contract.tensors.push_back(
+        {item["name"].text(),
+         item["kind"].one({TensorKind::In, TensorKind::Out}),
+         item["dims"].texts(),
+         item["type"].one({ElementType::BF16, ElementType::F16,
+                           ElementType::F32, ElementType::F64,
+                           ElementType::I32})});
+  });
+  field["dims"].entries([&](const std::string &dim, const Field &item) {
+    contract.dims[dim] =
+        item.isText("*") ? dynamicExtent : item.integer(1, int64Max);
+  });
+  return contract;
+}
+
+Argument parseArgument(const Field &field) {
+  // The keys follow from the kind, so the kind is read first.
+  Argument argument;
+  field.entries([&](const std::string &key, const Field &item) {
+    if (key == "kind")
+      argument.kind = item.one({ArgumentKind::Pointer, ArgumentKind::Stride,
+                                ArgumentKind::Dim, ArgumentKind::Workspace});
+  });
+  switch (argument.kind) {
+  case ArgumentKind::Pointer:
+    field.keys({"kind", "tensor"});
+    argument.tensor = field["tensor"].text();
+    break;
+  case ArgumentKind::Stride:
+    field.keys({"kind", "tensor", "axis"});
+    argument.tensor = field["tensor"].text();
+    argument.axis = field["axis"].integer(0, maxRank - 1);
+    break;
+  case ArgumentKind::Dim:
+    field.keys({"kind", "dim"});
+    argument.dim = field["dim"].text();
+    break;
+  case ArgumentKind::Workspace:
+    field.keys({"kind"});
+    break;
+  }
+  return argument;
+}
+
+Conditions parseConditions(const Field &field) {
+  field.keys({"dims", "align", "stride_multiple"});
+  Conditions when;
+  field["dims"].entries([&](const std::string &dim, const Field &item) {
+    item.keys({"min", "max"});
+    when.dims[dim] = {item["min"].integer(1, int64Max),
+                      item["max"].integer(1, int64Max)};
+  });
+  field["align"].entries([&](const std::string &tensor, const Field &item) {
+    when.align[tensor] = item.integer(1, 4096);
+  });
+  field["stride_multiple"].entries(
+      [&](const std::string &tensor, const Field &item) {
+        when.strideMultiple[tensor] = item.integer(1, int64_t(1) << 32);
+      });
+  return when;
+}
+
+Variant parseVariant(const Field &field) {
+  field.keys({"id", "contract", "target", "roles", "priority", "entry",
+              "schedule", "code", "inspect", "arguments", "when", "tensors",
+              "launch", "workspace", "resources", "evidence"});
+  Variant variant;
+  variant.id = field["id"].text();
+  variant.contract = field["contract"].text();
+  Field target = field["target"];
+  target.keys({"kind", "arch", "features"});
+  variant.target = {
+      target["kind"].one({TargetKind::Cpu, TargetKind::Cuda, TargetKind::Hip}),
+      target["arch"].text(), target["features"].text()};
+  variant.roles = field["roles"].texts();
+  variant.priority = field["priority"].integer(-1000000, 1000000);
+  variant.entry = field["entry"].text();
+  variant.schedule = field["schedule"].text();
+  variant.code = parseFile(field["code"]);
+  field["inspect"].items(
+      [&](const Field &item) { variant.inspect.push_back(parseFile(item)); });
+  field["arguments"].items([&](const Field &item) {
+    variant.arguments.push_back(parseArgument(item));
+  });
+  variant.when = parseConditions(field["when"]);
+  field["tensors"].items([&](const Field &item) {
+    item.keys({"name", "mutable", "alias"});
+    variant.tensors.push_back({item["name"].text(), item["mutable"].boolean(),
+                               item["alias"].texts()});
+  });
+  Field launch = field["launch"];
+  launch.keys({"threads", "programs_per_cta", "rows_per_program",
+               "parallel_dims", "shared_bytes"});
+  variant.launch = {launch["threads"].integer(1, 1024),
+                    launch["programs_per_cta"].integer(1, 1024),
+                    launch["rows_per_program"].integer(1, int64_t(1) << 31),
+                    launch["parallel_dims"].texts(),
+                    launch["shared_bytes"].integer(0, 1 << 24)};
+  variant.workspace = field["workspace"].text();
+  Field resources = field["resources"];
+  resources.keys({"registers", "shared", "local", "spills"});
+  variant.resources = {resources["registers"].integer(0, 1 << 30),
+                       resources["shared"].integer(0, 1 << 30),
+                       resources["local"].integer(0, 1 << 30),
+                       resources["spills"].integer(0, 1 << 30)};
+  Field evidence = field["evidence"];
+  evidence.keys({"bits"});
+  variant.evidence = evidence["bits"].one(
+      {Evidence::None, Evidence::Model, Evidence::Measured});
+  return variant;
+}
+
+} // namespace
+
+void from_json(const json &value, Manifest &manifest) {
+  Field field(value, "");
+  if (!value.is_object())
+    throw FormatError("the manifest must be an object");
+  if (!value.contains("format"))
+    throw FormatError("the manifest misses the key 'format'");
+  // A newer format may have other keys: say so before looking at them.
+  int64_t format = field["format"].integer(1, int64Max);
+  if (format > formatVersion)
+    throw FormatError(fmt::format(
+        "format: is {}, this library reads formats 1 to {}; it is too old for "
+        "this package",
+        format, formatVersion));
+  Field(value, "the manifest")
+      .keys({"format", "sha256", "producer", "contracts", "variants"});
+  Manifest parsed;
+  parsed.format = format;
+  parsed.sha256 = field["sha256"].text();
+  field["producer"].entries([&](const std::string &tool, const Field &item) {
+    parsed.producer[tool] = item.text();
+  });
+  field["contracts"].items([&](const Field &item) {
+    parsed.contracts.push_back(parseContract(item));
+  });
+  field["variants"].items([&](const Field &item) {
+    parsed.variants.push_back(parseVariant(item));
+  });
+  manifest = std::move(parsed);
+}
+
+} // namespace bitpact::package

@@ -1,0 +1,312 @@
+// Verify.cpp - one field of a manifest against the others
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/package/Format.h"
+#include "runtime/package/Formula.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+
+namespace bitpact::package {
+
+namespace {
+
+template <typename... Args>
+[[noreturn]] void fail(fmt::format_string<Args...> text, Args &&...args) {
+  throw FormatError(fmt::format(text, std::forward<Args>(args)...));
+}
+
+template <typename List>
+bool contains(const List &list, const std::string &item) {
+  return std::find(std::begin(list), std::end(list), item) != std::end(list);
+}
+
+bool isHash(const std::string &text) {
+  return text.size() == 64 && std::all_of(text.begin(), text.end(), [](char c) {
+           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+         });
+}
+
+bool isPlain(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+         (c >= 'A' && c <= 'Z') || c == '_' || c == '-' || c == '.';
+}
+
+bool isFileName(const std::string &text) {
+  return !text.empty() && text.size() <= 200 && text[0] != '.' &&
+         std::all_of(text.begin(), text.end(), isPlain);
+}
+
+// Names of tensors, dims and symbols.
+bool isIdentifier(const std::string &text) {
+  return !text.empty() && text.size() <= 500 &&
+         !(text[0] >= '0' && text[0] <= '9') &&
+         std::all_of(text.begin(), text.end(),
+                     [](char c) { return isPlain(c) && c != '-' && c != '.'; });
+}
+
+void checkIdentifier(const std::string &at, const std::string &text) {
+  if (!isIdentifier(text))
+    fail("{}: is '{}', must be letters, digits and '_', not beginning with a "
+         "digit",
+         at, text);
+}
+
+void checkHash(const std::string &at, const std::string &text) {
+  if (!isHash(text))
+    fail("{}: is '{}', must be 64 lower-case hexadecimal digits", at, text);
+}
+
+// Two components, the first fixed: nothing in a package lies deeper, and no
+// path leads out of it.
+void checkPath(const std::string &at, const std::string &path,
+               const std::string &folder) {
+  if (path.compare(0, folder.size() + 1, folder + "/") != 0 ||
+      !isFileName(path.substr(folder.size() + 1)))
+    fail("{}: is '{}', must be {}/NAME with NAME of letters, digits, '.', '_' "
+         "and '-', not beginning with '.'",
+         at, path, folder);
+}
+
+struct Checker {
+  const Manifest &manifest;
+  std::set<std::string> files, variants;
+  std::map<std::string, const ContractEntry *> contracts;
+
+  void once(std::set<std::string> &seen, const std::string &at,
+            const std::string &item) {
+    if (!seen.insert(item).second)
+      fail("{}: '{}' is there twice", at, item);
+  }
+
+  void contract(const ContractEntry &contract, const std::string &at) {
+    checkHash(at + ".digest", contract.digest);
+    checkHash(at + ".sha256", contract.sha256);
+    if (!contracts.emplace(contract.digest, &contract).second)
+      fail("{}.digest: '{}' is there twice", at, contract.digest);
+    std::string file = "contracts/" + contract.digest + ".json";
+    if (contract.file != file)
+      fail("{}.file: is '{}', must be '{}'", at, contract.file, file);
+    once(files, at + ".file", contract.file);
+    size_t cut = contract.op.find('@');
+    if (cut == std::string::npos || !isIdentifier(contract.op.substr(0, cut)))
+      fail("{}.op: is '{}', must be OPERATOR@VERSION", at, contract.op);
+    if (contract.dims.size() > maxDims)
+      fail("{}.dims: {} dims, at most {} are allowed", at, contract.dims.size(),
+           maxDims);
+    for (const auto &[dim, extent] : contract.dims)
+      checkIdentifier(at + ".dims", dim);
+    tensors(contract, at + ".tensors");
+  }
+
+  void tensors(const ContractEntry &contract, const std::string &at) {
+    if (contract.tensors.empty() || contract.tensors.size() > maxTensors)
+      fail("{}: {} tensors, 1 to {} are allowed", at, contract.tensors.size(),
+           maxTensors);
+    std::set<std::string> seen;
+    for (size_t i = 0; i < contract.tensors.size(); ++i) {
+      const ContractTensor &tensor = contract.tensors[i];
+      std::string here = fmt::format("{}[{}]", at, i);
+      checkIdentifier(here + ".name", tensor.name);
+      once(seen, here + ".name", tensor.name);
+      if (tensor.dims.size() > maxRank)
+        fail("{}.dims: rank {}, at most {} is allowed", here,
+             tensor.dims.size(), maxRank);
+      std::set<std::string> own;
+      for (const std::string &dim : tensor.dims) {
+        if (!contract.dims.count(dim))
+          fail("{}.dims: '{}' is not a dim of the contract", here, dim);
+        once(own, here + ".dims", dim);
+      }
+    }
+  }
+
+  void file(const FileEntry &entry, const std::string &at,
+            const std::string &id) {
+    checkPath(at + ".file", entry.file, "code");
+    if (entry.file.compare(5, id.size() + 1, id + ".") != 0)
+      fail("{}.file: is '{}', must be code/{}.SUFFIX, after the variant", at,
+           entry.file, id);
+    checkHash(at + ".sha256", entry.sha256);
+    once(files, at + ".file", entry.file);
+  }
+
+  void variant(const Variant &variant, const std::string &at) {
+    if (!isFileName(variant.id))
+      fail("{}.id: is '{}', must be letters, digits, '.', '_' and '-', not "
+           "beginning with '.'",
+           at, variant.id);
+    once(variants, at + ".id", variant.id);
+    auto found = contracts.find(variant.contract);
+    if (found == contracts.end())
+      fail("{}.contract: '{}' is not a contract of the package", at,
+           variant.contract);
+    const ContractEntry &contract = *found->second;
+    const Target &target = variant.target;
+    if (!isFileName(target.arch))
+      fail("{}.target.arch: is '{}', must be a name such as sm_90a or "
+           "x86-64-v3",
+           at, target.arch);
+    if (variant.roles.empty())
+      fail("{}.roles: is empty; allowed: {}", at, fmt::join(roleNames, ", "));
+    std::set<std::string> seen;
+    for (const std::string &role : variant.roles) {
+      if (!contains(roleNames, role))
+        fail("{}.roles: '{}' is not a role; allowed: {}", at, role,
+             fmt::join(roleNames, ", "));
+      once(seen, at + ".roles", role);
+    }
+    checkIdentifier(at + ".entry", variant.entry);
+    file(variant.code, at + ".code", variant.id);
+    for (size_t i = 0; i < variant.inspect.size(); ++i)
+      file(variant.inspect[i], fmt::format("{}.inspect[{}]", at, i),
+           variant.id);
+    arguments(variant, contract, at + ".arguments");
+    conditions(variant, contract, at + ".when");
+    uses(variant, contract, at + ".tensors");
+    seen.clear();
+    for (const std::string &dim : variant.launch.parallelDims) {
+      if (!contract.dims.count(dim))
+        fail("{}.launch.parallel_dims: '{}' is not a dim of the contract", at,
+             dim);
+      once(seen, at + ".launch.parallel_dims", dim);
+    }
+    workspace(variant, contract, at + ".workspace");
+  }
+
+  void arguments(const Variant &variant, const ContractEntry &contract,
+                 const std::string &at) {
+    if (variant.arguments.size() > maxArguments)
+      fail("{}: {} arguments, at most {} are allowed", at,
+           variant.arguments.size(), maxArguments);
+    // The dims stand in the operator's order, which only this list tells.
+    std::vector<std::string> order;
+    bool workspace = false;
+    for (const Argument &argument : variant.arguments) {
+      if (argument.kind == ArgumentKind::Dim)
+        order.push_back(argument.dim);
+      workspace |= argument.kind == ArgumentKind::Workspace;
+    }
+    std::set<std::string> named(order.begin(), order.end());
+    bool complete =
+        named.size() == order.size() && named.size() == contract.dims.size() &&
+        std::all_of(named.begin(), named.end(), [&](const std::string &dim) {
+          return contract.dims.count(dim);
+        });
+    if (!complete)
+      fail("{}: the dims are {}, must be each dim of the contract once", at,
+           order);
+    std::vector<Argument> wanted =
+        argumentList(contract.tensors, order, workspace);
+    auto show = [](const Argument &argument) {
+      switch (argument.kind) {
+      case ArgumentKind::Pointer:
+        return "pointer of " + argument.tensor;
+      case ArgumentKind::Stride:
+        return fmt::format("stride {} of {}", argument.axis, argument.tensor);
+      case ArgumentKind::Dim:
+        return "dim " + argument.dim;
+      case ArgumentKind::Workspace:
+        return std::string("workspace");
+      }
+      return std::string();
+    };
+    for (size_t i = 0; i < std::max(wanted.size(), variant.arguments.size());
+         ++i) {
+      std::string is = i < variant.arguments.size() ? show(variant.arguments[i])
+                                                    : "missing",
+                  must = i < wanted.size() ? show(wanted[i]) : "absent";
+      if (is != must)
+        fail("{}[{}]: is {}, must be {}", at, i, is, must);
+    }
+    if (workspace == Formula::parse(variant.workspace).isZero())
+      fail("{}: {} a workspace pointer, but workspace is '{}'", at,
+           workspace ? "has" : "misses", variant.workspace);
+  }
+
+  const ContractTensor *find(const ContractEntry &contract,
+                             const std::string &name) {
+    for (const ContractTensor &tensor : contract.tensors)
+      if (tensor.name == name)
+        return &tensor;
+    return nullptr;
+  }
+
+  void conditions(const Variant &variant, const ContractEntry &contract,
+                  const std::string &at) {
+    for (const auto &[dim, range] : variant.when.dims) {
+      if (!contract.dims.count(dim))
+        fail("{}.dims: '{}' is not a dim of the contract", at, dim);
+      if (range.min > range.max)
+        fail("{}.dims.{}: min {} is above max {}", at, dim, range.min,
+             range.max);
+    }
+    for (const auto &[tensor, bytes] : variant.when.align) {
+      if (!find(contract, tensor))
+        fail("{}.align: '{}' is not a tensor of the contract", at, tensor);
+      if (bytes & (bytes - 1))
+        fail("{}.align.{}: is {}, must be a power of two", at, tensor, bytes);
+    }
+    for (const auto &[tensor, elements] : variant.when.strideMultiple)
+      if (!find(contract, tensor))
+        fail("{}.stride_multiple: '{}' is not a tensor of the contract", at,
+             tensor);
+  }
+
+  void uses(const Variant &variant, const ContractEntry &contract,
+            const std::string &at) {
+    if (variant.tensors.size() != contract.tensors.size())
+      fail("{}: {} tensors, the contract has {}", at, variant.tensors.size(),
+           contract.tensors.size());
+    for (size_t i = 0; i < variant.tensors.size(); ++i) {
+      const TensorUse &use = variant.tensors[i];
+      const ContractTensor &tensor = contract.tensors[i];
+      if (use.name != tensor.name)
+        fail("{}[{}].name: is '{}', must be '{}', as in the contract", at, i,
+             use.name, tensor.name);
+      if (use.isMutable != (tensor.kind == TensorKind::Out))
+        fail("{}[{}].mutable: is {}, but the contract says '{}'", at, i,
+             use.isMutable, name(tensor.kind));
+      for (const std::string &alias : use.alias) {
+        const ContractTensor *other = find(contract, alias);
+        if (!use.isMutable || !other || other->kind != TensorKind::In)
+          fail("{}[{}].alias: '{}' with '{}': only an output may be the same "
+               "as an input",
+               at, i, use.name, alias);
+      }
+    }
+  }
+
+  void workspace(const Variant &variant, const ContractEntry &contract,
+                 const std::string &at) {
+    try {
+      for (const Formula::Term &term : Formula::parse(variant.workspace).terms)
+        for (const std::string &dim : term.dims)
+          if (!contract.dims.count(dim))
+            fail("names '{}', which is not a dim of the contract", dim);
+    } catch (const FormatError &error) {
+      fail("{}: {}", at, error.what());
+    }
+  }
+};
+
+} // namespace
+
+void verify(const Manifest &manifest) {
+  if (manifest.format < 1 || manifest.format > formatVersion)
+    fail("format: is {}, this library knows formats 1 to {}", manifest.format,
+         formatVersion);
+  if (!manifest.producer.count("bitpact"))
+    fail("producer: misses the key 'bitpact'");
+  Checker checker{manifest, {}, {}, {}};
+  for (size_t i = 0; i < manifest.contracts.size(); ++i)
+    checker.contract(manifest.contracts[i], fmt::format("contracts[{}]", i));
+  for (size_t i = 0; i < manifest.variants.size(); ++i)
+    checker.variant(manifest.variants[i], fmt::format("variants[{}]", i));
+}
+
+} // namespace bitpact::package
