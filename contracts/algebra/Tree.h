@@ -32,7 +32,7 @@ struct TreeNode {
   TreeKind kind;
   Format format = Format::F32;    ///< of Round
   int64_t position = -1;          ///< of Leaf
-  Atom atom;                      ///< of Fused
+  Atom atom{};                    ///< of Fused
   std::vector<TreeId> children{}; ///< in the order first written
 };
 
