@@ -15,7 +15,7 @@
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
-include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include "dialects/Pact/PactDialect.h.inc"
 #include "dialects/Pact/PactEnums.h.inc"

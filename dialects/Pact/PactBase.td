@@ -29,6 +29,7 @@ def Pact_Dialect : Dialect {
   let cppNamespace = "::bitpact::pact";
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
+  let extraClassDeclaration = [{ void registerAttributes(); }];
 }
 
 class Pact_Op<string mnemonic, list<Trait> traits = []>

@@ -1,0 +1,210 @@
+// OperatorOps.cpp - rules F1 to F7: what an operator definition may say
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dialects/Pact/Pact.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/Error.h"
+
+using namespace mlir;
+using namespace bitpact::pact;
+
+static RealType real(Value value) { return cast<RealType>(value.getType()); }
+
+/// The dimensions of the enclosing operator, in order.
+static SmallVector<StringAttr> operatorDims(Operation *op) {
+  auto parent = op->getParentOfType<OperatorOp>();
+  return llvm::to_vector(parent.getDims().getAsRange<StringAttr>());
+}
+
+static std::string listNames(ArrayRef<StringAttr> names) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << "[";
+  llvm::interleaveComma(names, os, [&](StringAttr name) { os << name; });
+  os << "]";
+  return text;
+}
+
+/// F2: a real's dimensions are a subsequence of the operator's.
+static LogicalResult verifyOrdered(Operation *op, RealType type) {
+  SmallVector<StringAttr> all = operatorDims(op);
+  StringAttr *next = all.begin();
+  for (StringAttr dim : type.getDims()) {
+    StringAttr *found = std::find(next, all.end(), dim);
+    if (found == all.end())
+      return op->emitOpError()
+             << "dimension " << dim << " of " << type
+             << (llvm::is_contained(all, dim) ? " is out of order"
+                                              : " is unknown")
+             << "; the operator's dims are " << listNames(all) << " [F2]";
+    next = found + 1;
+  }
+  return success();
+}
+
+/// F3: the result has exactly the given dimensions, in the operator's order.
+static LogicalResult verifyResult(Operation *op, ArrayRef<StringAttr> dims) {
+  RealType type = real(op->getResult(0));
+  if (failed(verifyOrdered(op, type)))
+    return failure();
+  if (type.getDims() != dims)
+    return op->emitOpError() << "result has dims " << listNames(type.getDims())
+                             << " but its operands give " << listNames(dims)
+                             << " [F3]";
+  return success();
+}
+
+/// The union of the operands' dimensions, without one of them.
+static SmallVector<StringAttr> unionDims(Operation *op,
+                                         StringRef without = "") {
+  SmallVector<StringAttr> dims;
+  for (StringAttr dim : operatorDims(op))
+    if (dim.getValue() != without &&
+        llvm::any_of(op->getOperands(), [&](Value value) {
+          return llvm::is_contained(real(value).getDims(), dim);
+        }))
+      dims.push_back(dim);
+  return dims;
+}
+
+LogicalResult InputOp::verify() {
+  return verifyOrdered(*this, getResult().getType());
+}
+LogicalResult ParamOp::verify() { return verifyResult(*this, {}); }
+
+LogicalResult ExtentOp::verify() {
+  SmallVector<StringAttr> dims = operatorDims(*this);
+  if (!llvm::is_contained(dims, getDimAttr()))
+    return emitOpError() << "dimension " << getDimAttr()
+                         << " is unknown; the operator's dims are "
+                         << listNames(dims) << " [F2]";
+  return verifyResult(*this, {});
+}
+
+LogicalResult ConstantOp::verify() {
+  // A hexadecimal or infinite constant is no decimal number.
+  llvm::APFloat parsed(llvm::APFloat::IEEEdouble());
+  bool decimal = !getValue().empty() &&
+                 getValue().find_first_not_of("0123456789.eE+-") ==
+                     StringRef::npos;
+  if (decimal) {
+    auto status = parsed.convertFromString(
+        getValue(), llvm::APFloat::rmNearestTiesToEven);
+    decimal = static_cast<bool>(status);
+    llvm::consumeError(status.takeError());
+  }
+  if (!decimal)
+    return emitOpError() << "value " << getValueAttr()
+                         << " is not a decimal number [F7]";
+  return verifyResult(*this, {});
+}
+
+LogicalResult AddOp::verify() { return verifyResult(*this, unionDims(*this)); }
+LogicalResult SubOp::verify() { return verifyResult(*this, unionDims(*this)); }
+LogicalResult MulOp::verify() { return verifyResult(*this, unionDims(*this)); }
+LogicalResult DivOp::verify() { return verifyResult(*this, unionDims(*this)); }
+LogicalResult MaxOp::verify() { return verifyResult(*this, unionDims(*this)); }
+LogicalResult NegOp::verify() { return verifyResult(*this, unionDims(*this)); }
+LogicalResult AbsOp::verify() { return verifyResult(*this, unionDims(*this)); }
+LogicalResult ApplyOp::verify() {
+  return verifyResult(*this, unionDims(*this));
+}
+
+LogicalResult ReduceOp::verify() {
+  size_t expected = getKind() == ReduceKind::Dot ? 2 : 1;
+  if (getArgs().size() != expected)
+    return emitOpError() << "kind " << stringifyReduceKind(getKind())
+                         << " takes " << expected << " operand"
+                         << (expected > 1 ? "s" : "") << ", not "
+                         << getArgs().size() << " [F5]";
+  for (Value arg : getArgs())
+    if (!llvm::is_contained(real(arg).getDims(), getOverAttr()))
+      return emitOpError() << "reduces over " << getOverAttr()
+                           << ", which an operand does not have; its dims are "
+                           << listNames(real(arg).getDims()) << " [F5]";
+  return verifyResult(*this, unionDims(*this, getOver()));
+}
+
+LogicalResult OutputOp::verify() {
+  return verifyOrdered(*this, getValue().getType());
+}
+
+//===----------------------------------------------------------------------===//
+// pact.operator
+//===----------------------------------------------------------------------===//
+
+LogicalResult OperatorOp::verify() {
+  auto dims = llvm::to_vector(getDims().getAsRange<StringAttr>());
+  for (auto [i, dim] : llvm::enumerate(dims))
+    if (dim.empty() || llvm::is_contained(ArrayRef(dims).take_front(i), dim))
+      return emitOpError() << "dimension " << dim
+                           << " is empty or stands twice; dimensions are "
+                              "distinct names [F1]";
+  return success();
+}
+
+/// F4: within one kind of name, every name is given once.
+static LogicalResult
+claim(Operation *op, StringRef what, StringRef name,
+      std::map<std::pair<std::string, std::string>, Operation *> &taken) {
+  auto [it, fresh] = taken.insert({{what.str(), name.str()}, op});
+  if (fresh && !name.empty())
+    return success();
+  InFlightDiagnostic diag = op->emitOpError()
+                            << what << " \"" << name
+                            << "\" is empty or named twice [F4]";
+  if (!fresh)
+    diag.attachNote(it->second->getLoc()) << "first here";
+  return diag;
+}
+
+LogicalResult OperatorOp::verifyRegions() {
+  std::map<std::pair<std::string, std::string>, Operation *> taken;
+  bool hasOutput = false;
+  for (Operation &op : getBody().front()) {
+    bool known = isa<InputOp, ParamOp, ExtentOp, ConstantOp, AddOp, SubOp,
+                     MulOp, DivOp, MaxOp, NegOp, AbsOp, ApplyOp, ReduceOp,
+                     OutputOp>(op);
+    if (!known)
+      return op.emitOpError("is no operation on real values [F6]");
+    hasOutput |= isa<OutputOp>(op);
+    if (op.getNumResults() == 1 && op.getResult(0).use_empty())
+      return op.emitOpError("has a result that nothing uses [F6]");
+
+    LogicalResult named =
+        TypeSwitch<Operation *, LogicalResult>(&op)
+            .Case([&](InputOp op) {
+              return claim(op, "tensor", op.getTensor(), taken);
+            })
+            .Case([&](ParamOp op) {
+              return claim(op, "param", op.getParam(), taken);
+            })
+            .Case([&](ReduceOp op) {
+              return success(
+                  succeeded(claim(op, "node", op.getNode(), taken)) &&
+                  succeeded(claim(op, "site", op.getNode().str() + ".step",
+                                  taken)));
+            })
+            .Case([&](ApplyOp op) {
+              return claim(op, "site", op.getSite(), taken);
+            })
+            .Case([&](OutputOp op) {
+              return success(
+                  succeeded(claim(op, "tensor", op.getTensor(), taken)) &&
+                  succeeded(claim(op, "site", op.getSiteName(), taken)));
+            })
+            .Default([&](Operation *op) {
+              auto site = op->getAttrOfType<StringAttr>("site");
+              return site ? claim(op, "site", site, taken) : success();
+            });
+    if (failed(named))
+      return failure();
+  }
+  if (!hasOutput)
+    return emitOpError("has no output [F6]");
+  return success();
+}
