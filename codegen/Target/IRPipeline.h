@@ -10,16 +10,13 @@
 #include "llvm/Target/TargetMachine.h"
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace bitpact::codegen {
 
-/// What differs between targets in the way from LLVM dialect to LLVM IR.
-struct IRPipelineOptions {
-  /// Function attributes such as prefer-vector-width.
-  std::vector<std::pair<std::string, std::string>> functionAttributes;
-  /// Functions without external linkage stay inside the object.
-  bool hideHelpers = true;
-};
+/// Function attributes such as prefer-vector-width.
+using FunctionAttributes = std::vector<std::pair<std::string, std::string>>;
 
 /// Target options under which code generation keeps every rounding: no
 /// contraction, nothing unsafe, IEEE subnormals.
@@ -37,7 +34,8 @@ createMachine(mlir::Location location, llvm::StringRef triple,
 /// canonical before it is stored (rule E2).
 mlir::FailureOr<std::unique_ptr<llvm::Module>>
 lowerToIR(mlir::ModuleOp module, llvm::LLVMContext &context,
-          llvm::TargetMachine &machine, const IRPipelineOptions &options);
+          llvm::TargetMachine &machine,
+          const FunctionAttributes &attributes = {});
 
 /// Text (AssemblyFile) or object (ObjectFile); works on a copy of the module.
 mlir::FailureOr<llvm::SmallVector<char, 0>>

@@ -19,7 +19,7 @@ namespace bitpact::codegen {
 /// L1 and L2 are checked on LLVM IR, the others on what came out.
 enum class LintRule {
   L1,  ///< a fast-math flag or an attribute that relaxes floating point
-  L2,  ///< an intrinsic, call or inline assembly without defined bits
+  L2,  ///< an intrinsic without defined bits (fmuladd, exp2, maxnum, …)
   L3,  ///< an approximate instruction, or a maximum that drops NaN
   L4,  ///< subnormals flushed, or the floating-point environment changed
   L5,  ///< a rounding that is not (or not said to be) to nearest even

@@ -1,0 +1,85 @@
+// ObjectCode.cpp - LLVM dialect to an x86-64 shared object
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/CPU/ObjectCode.h"
+#include "codegen/Target/IRPipeline.h"
+#include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Support/TargetSelect.h"
+#include <mutex>
+
+using namespace llvm;
+
+namespace bitpact::codegen {
+
+static void initialize() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+    LLVMInitializeX86AsmParser(); // inline assembly
+  });
+}
+
+std::vector<std::string> undefinedSymbols(StringRef object) {
+  std::vector<std::string> names;
+  auto file = object::ObjectFile::createELFObjectFile(
+      MemoryBufferRef(object, "object"));
+  if (!file) {
+    consumeError(file.takeError());
+    names.push_back("(unreadable object)");
+    return names;
+  }
+  for (const object::SymbolRef &symbol : (*file)->symbols()) {
+    Expected<uint32_t> flags = symbol.getFlags();
+    Expected<StringRef> name = symbol.getName();
+    if (!flags || !name) {
+      consumeError(flags.takeError());
+      consumeError(name.takeError());
+      continue;
+    }
+    // The ELF symbol table opens with a null symbol.
+    if ((*flags & object::SymbolRef::SF_Undefined) && !name->empty())
+      names.push_back(name->str());
+  }
+  return names;
+}
+
+mlir::FailureOr<CompiledCode> compileCpu(mlir::ModuleOp module, StringRef arch,
+                                         const CompileOptions &) {
+  initialize();
+  mlir::Location location = module.getLoc();
+  auto machine =
+      createMachine(location, "x86_64-unknown-linux-gnu", arch, /*features=*/"");
+  if (failed(machine))
+    return mlir::failure();
+  // x86-64-v4 prefers 256 bits unless it is told otherwise.
+  FunctionAttributes attributes;
+  if (arch == "x86-64-v4")
+    attributes = {{"prefer-vector-width", "512"}};
+  LLVMContext context;
+  auto ir = lowerToIR(module, context, **machine, attributes);
+  if (failed(ir))
+    return mlir::failure();
+  auto text =
+      emitFile(location, **ir, **machine, CodeGenFileType::AssemblyFile);
+  auto object = emitFile(location, **ir, **machine, CodeGenFileType::ObjectFile);
+  if (failed(text) || failed(object))
+    return mlir::failure();
+  StringRef bytes(object->data(), object->size());
+  std::vector<std::string> missing = undefinedSymbols(bytes);
+  for (const std::string &name : missing)
+    emitCompilerBug(location)
+        << arch << ": L10 object: undefined symbol '" << name
+        << "'; a kernel has no library to find it in";
+  if (!missing.empty())
+    return mlir::failure();
+  auto shared = linkShared(location, bytes);
+  if (failed(shared))
+    return mlir::failure();
+  return CompiledCode{std::move(*shared), "so",
+                      std::string(text->begin(), text->end()), "s", {}, ""};
+}
+
+} // namespace bitpact::codegen

@@ -1,0 +1,140 @@
+// RowContext.h - positions, presence and memory accesses of one kernel
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef BITPACT_CODEGEN_LOWERING_ROWCONTEXT_H
+#define BITPACT_CODEGEN_LOWERING_ROWCONTEXT_H
+
+#include "codegen/Lowering/RowPlan.h"
+#include "mlir/IR/Builders.h"
+
+#include <map>
+
+namespace bitpact::lowering {
+
+/// constant + Σ value·scale, where a value is an i64 or a lane vector of i64.
+struct Affine {
+  llvm::SmallVector<std::pair<mlir::Value, int64_t>, 2> terms;
+  int64_t constant = 0;
+
+  void add(const Affine &other, int64_t scale);
+  void addTerm(mlir::Value value, int64_t scale);
+};
+
+/// The digit values that select one element or one block of elements (digits
+/// not yet chosen are 0).
+struct Instance {
+  llvm::SmallVector<Affine, 4> digits;
+};
+
+/// Whether something holds: known, or known only to the running kernel
+/// (a lane vector of i1).
+struct Presence {
+  enum Kind { Always, Never, Sometimes } kind = Always;
+  mlir::Value mask;
+  bool always() const { return kind == Always; }
+  bool never() const { return kind == Never; }
+};
+
+/// State while one `kernel.func` is built. Values that are computed once (base
+/// addresses, loaded elements) are remembered as long as the builder stays in
+/// the region in which they were made.
+class RowContext {
+public:
+  RowContext(mlir::OpBuilder &builder, mlir::Location loc, kernel::FuncOp func,
+             pact::ContractOp contract, pact::OperatorOp op,
+             const RowFamily &family, kernel::ScheduleAttr schedule);
+
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+  pact::ContractOp contract;
+  pact::OperatorOp op;
+  const RowFamily &family;
+  kernel::ScheduleAttr schedule;
+
+  //--- lane values -------------------------------------------------------===//
+  int64_t lanes() const { return schedule.getLanes(); }
+  mlir::VectorType laneType(mlir::Type element) const;
+  mlir::Value i64(int64_t value);
+  mlir::Value laneConstant(mlir::TypedAttr value);
+  mlir::Value splat(mlir::Value uniform);
+  mlir::Value lane() const { return laneIndex; }
+  /// The lane's index in its subgroup.
+  mlir::Value laneInSubgroup() const { return subgroupLane; }
+  /// A scalar if every term is uniform, else a lane vector.
+  mlir::Value materialize(const Affine &affine);
+
+  //--- positions ---------------------------------------------------------===//
+  Instance wholeRow(const NodePlan &plan) const;
+  Affine position(const NodePlan &plan, const Instance &instance) const;
+  /// Whether the first element of the block exists; blocks are filled from the
+  /// front, so this is whether the block has any element.
+  Presence present(const NodePlan &plan, const Instance &instance);
+  /// Number of values of a sub-digit, as i64.
+  mlir::Value tripCount(const NodePlan &plan, const SubDigit &sub);
+  /// The extent of the reduced dim or the number of rows, as i64.
+  mlir::Value extentOf(llvm::StringRef dim);
+
+  //--- memory ------------------------------------------------------------===//
+  /// The element of a tensor that has the reduced dim.
+  mlir::Value load(llvm::StringRef tensor, const NodePlan &plan,
+                   const Instance &instance);
+  /// The element of a tensor that has not.
+  mlir::Value loadRow(llvm::StringRef tensor);
+  /// Stores values at `plan.pack` (or one) consecutive positions.
+  void store(llvm::StringRef tensor, const NodePlan &plan,
+             llvm::ArrayRef<Instance> instances, mlir::ValueRange values);
+  void storeRow(llvm::StringRef tensor, mlir::Value value);
+  /// Elements from consecutive positions can be stored in one access.
+  bool packs(llvm::StringRef tensor, const NodePlan &plan);
+  /// Tensor → bytes to which its first element and rows must be aligned.
+  const std::map<std::string, int64_t> &alignments() const { return aligned; }
+
+  //--- regions -----------------------------------------------------------===//
+  /// A loop from 0 to `count` with carried values. What is remembered inside
+  /// is forgotten after it.
+  llvm::SmallVector<mlir::Value>
+  loop(mlir::Value count, mlir::ValueRange initial,
+       llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value iv,
+                                                         mlir::ValueRange)>
+           body);
+  /// Forgets what is remembered from here on when it goes out of scope.
+  struct Scope {
+    explicit Scope(RowContext &context);
+    ~Scope();
+    RowContext &context;
+  };
+  /// Scratch lives as long as the program.
+  mlir::Value scratch(int64_t size, mlir::Type cell);
+
+  /// Elementwise values that have been computed for an instance.
+  mlir::Value remembered(const std::string &key) const;
+  void remember(const std::string &key, mlir::Value value);
+
+private:
+  struct Address {
+    mlir::Value uniform;     // i64
+    mlir::Value laneOffsets; // null or lane vector of i64
+    int64_t laneStride = 0;
+  };
+  llvm::SmallVector<std::string> dimsOf(llvm::StringRef tensor);
+  Address address(llvm::StringRef tensor, const Affine *position);
+  mlir::Value rowMask(llvm::StringRef tensor);
+  mlir::Value both(mlir::Value a, mlir::Value b);
+  int64_t alignOf(llvm::StringRef tensor, mlir::Type element, int64_t pack);
+  llvm::SmallVector<mlir::Value> masksFor(llvm::StringRef tensor,
+                                          const NodePlan &plan,
+                                          llvm::ArrayRef<Instance> instances);
+
+  kernel::FuncOp func;
+  mlir::Value laneIndex, subgroupLane, rowsInRange;
+  Affine row;
+  std::map<std::string, int64_t> aligned;
+  std::vector<std::map<std::string, mlir::Value>> memory;
+};
+
+/// `tensor` of the operator → its dims, inputs and outputs alike.
+std::map<std::string, pact::RealType> tensorTypes(pact::OperatorOp op);
+
+} // namespace bitpact::lowering
+
+#endif

@@ -1,0 +1,223 @@
+// RowLowering.cpp - a contract and a schedule become a kernel
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/Lowering/RowLowering.h"
+
+#include "codegen/Lowering/TreeEmitter.h"
+
+using namespace mlir;
+using namespace bitpact;
+using namespace bitpact::lowering;
+
+namespace {
+
+struct Plans {
+  RowFamily family;
+  llvm::MapVector<Operation *, NodePlan> nodes;
+};
+
+llvm::Expected<Plans> planAll(pact::ContractOp contract, pact::OperatorOp op,
+                              kernel::ScheduleAttr schedule) {
+  Plans plans;
+  llvm::Expected<RowFamily> family = rowFamily(contract, op);
+  if (!family)
+    return family.takeError();
+  plans.family = *family;
+  for (pact::ReduceOp reduce : op.getOps<pact::ReduceOp>()) {
+    auto node =
+        cast<pact::NodeAttr>(contract.getNodes().get(reduce.getNode()));
+    llvm::Expected<NodePlan> plan =
+        planNode(node, plans.family.extent, schedule);
+    if (!plan)
+      return llvm::createStringError("node " + reduce.getNode().str() + ": " +
+                                     llvm::toString(plan.takeError()));
+    plans.nodes.insert({reduce, std::move(*plan)});
+  }
+  return plans;
+}
+
+/// Visits every element once and stores the outputs that have the reduced dim.
+class OutputPass {
+public:
+  OutputPass(RowContext &context, ElementEmitter &elements,
+             const NodePlan &plan, ArrayRef<pact::OutputOp> outputs)
+      : context(context), elements(elements), plan(plan), outputs(outputs) {
+    for (const SubDigit &sub : plan.order)
+      bySize.push_back(&sub);
+    llvm::stable_sort(bySize, [&](const SubDigit *a, const SubDigit *b) {
+      return span(*a) > span(*b);
+    });
+  }
+
+  void run() { visit(0, context.wholeRow(plan)); }
+
+private:
+  int64_t span(const SubDigit &sub) const {
+    return sub.weight * plan.digits[sub.digit].length;
+  }
+
+  void visit(size_t depth, const Instance &block) {
+    if (depth == bySize.size())
+      return write({block});
+    const SubDigit &sub = *bySize[depth];
+    Instance next = block;
+    Affine &digit = next.digits[sub.digit];
+    switch (sub.binding) {
+    case Binding::Lanes:
+      digit.addTerm(context.lane(), sub.weight);
+      return visit(depth + 1, next);
+    case Binding::Loop:
+      context.loop(context.tripCount(plan, sub), {},
+                   [&](Value index, ValueRange) {
+                     digit.addTerm(index, sub.weight);
+                     visit(depth + 1, next);
+                     return SmallVector<Value>();
+                   });
+      return;
+    case Binding::Unroll:
+      break;
+    }
+    SmallVector<Instance> group;
+    bool last = depth + 1 == bySize.size() && plan.pack > 1;
+    for (int64_t v = 0; v < sub.radix; ++v) {
+      Instance one = block;
+      one.digits[sub.digit].constant += v * sub.weight;
+      if (context.present(plan, one).never())
+        break;
+      if (last)
+        group.push_back(one);
+      else
+        visit(depth + 1, one);
+    }
+    if (!group.empty())
+      write(group);
+  }
+
+  void write(ArrayRef<Instance> group) {
+    for (pact::OutputOp output : outputs) {
+      SmallVector<Value> values;
+      for (const Instance &instance : group)
+        values.push_back(elements.output(output, &plan, &instance));
+      if (group.size() == size_t(plan.pack) &&
+          context.packs(output.getTensor(), plan)) {
+        context.store(output.getTensor(), plan, group, values);
+        continue;
+      }
+      for (auto [instance, value] : llvm::zip(group, values))
+        context.store(output.getTensor(), plan, instance, value);
+    }
+  }
+
+  RowContext &context;
+  ElementEmitter &elements;
+  const NodePlan &plan;
+  ArrayRef<pact::OutputOp> outputs;
+  SmallVector<const SubDigit *> bySize;
+};
+
+kernel::FuncOp createFunction(OpBuilder &builder, pact::ContractOp contract,
+                              pact::OperatorOp op, const RowFamily &family,
+                              kernel::ScheduleAttr schedule,
+                              StringRef symbol) {
+  SmallVector<StringRef> order;
+  for (Operation &each : op.getBody().front()) {
+    if (auto input = dyn_cast<pact::InputOp>(each))
+      order.push_back(input.getTensor());
+    else if (auto output = dyn_cast<pact::OutputOp>(each))
+      order.push_back(output.getTensor());
+  }
+  std::map<std::string, pact::RealType> types = tensorTypes(op);
+  SmallVector<Type> arguments;
+  SmallVector<std::string> names;
+  for (StringRef tensor : order) {
+    Type element = cast<TypeAttr>(contract.getTypes().get(tensor)).getValue();
+    arguments.push_back(
+        kernel::BufferType::get(builder.getContext(), element));
+    names.push_back(tensor.str());
+    size_t rank = types.at(tensor.str()).getDims().size();
+    for (size_t axis = 0; axis + 1 < rank; ++axis) {
+      arguments.push_back(builder.getI64Type());
+      names.push_back(tensor.str() + ":" + std::to_string(axis));
+    }
+  }
+  for (Attribute dim : op.getDims()) {
+    arguments.push_back(builder.getI64Type());
+    names.push_back(cast<StringAttr>(dim).str());
+  }
+  SmallVector<StringRef> slots(names.begin(), names.end());
+  auto func = kernel::FuncOp::create(
+      builder, contract.getLoc(), symbol, builder.getStrArrayAttr(slots),
+      family.rowDim, schedule, contract.getDigestAttr(), DictionaryAttr());
+  Block *entry = &func.getBody().emplaceBlock();
+  entry->addArguments(arguments,
+                      SmallVector<Location>(arguments.size(), func.getLoc()));
+  return func;
+}
+
+} // namespace
+
+std::optional<std::string> lowering::whyNot(pact::ContractOp contract,
+                                            pact::OperatorOp op,
+                                            kernel::ScheduleAttr schedule) {
+  llvm::Expected<Plans> plans = planAll(contract, op, schedule);
+  if (plans)
+    return std::nullopt;
+  return llvm::toString(plans.takeError());
+}
+
+FailureOr<kernel::FuncOp> lowering::lowerRows(pact::ContractOp contract,
+                                              pact::OperatorOp op,
+                                              kernel::ScheduleAttr schedule,
+                                              StringRef symbol,
+                                              ModuleOp into) {
+  llvm::Expected<Plans> plans = planAll(contract, op, schedule);
+  if (!plans) {
+    contract.emitError() << llvm::toString(plans.takeError());
+    return failure();
+  }
+  OpBuilder builder = OpBuilder::atBlockEnd(into.getBody());
+  kernel::FuncOp func = createFunction(builder, contract, op, plans->family,
+                                       schedule, symbol);
+  builder.setInsertionPointToStart(&func.getBody().front());
+  RowContext context(builder, func.getLoc(), func, contract, op, plans->family,
+                     schedule);
+  ElementEmitter elements(context);
+
+  SmallVector<pact::OutputOp> wide;
+  StringAttr reduced = builder.getStringAttr(plans->family.reducedDim);
+  for (Operation &each : op.getBody().front()) {
+    if (auto reduce = dyn_cast<pact::ReduceOp>(each)) {
+      TreeEmitter tree(context, elements, reduce, plans->nodes[reduce]);
+      elements.bindNode(reduce.getResult(), tree.emit());
+    } else if (auto output = dyn_cast<pact::OutputOp>(each)) {
+      auto type = cast<pact::RealType>(output.getValue().getType());
+      if (llvm::is_contained(type.getDims(), reduced))
+        wide.push_back(output);
+      else
+        context.storeRow(output.getTensor(),
+                         elements.output(output, nullptr, nullptr));
+    } else if (auto type = dyn_cast<pact::RealType>(
+                   each.getResult(0).getType());
+               !llvm::is_contained(type.getDims(), reduced) &&
+               !isa<pact::ConstantOp, pact::ExtentOp>(each)) {
+      // Values of a row are computed once, outside of every loop. An exact
+      // product has no value of its own.
+      auto site = each.getAttrOfType<StringAttr>("site");
+      bool exact = site && !isa<pact::ApplyOp>(each) &&
+                   cast<pact::RoundingAttr>(contract.getRounding().get(site))
+                       .isExact();
+      if (!exact)
+        elements.value(each.getResult(0), nullptr, nullptr);
+    }
+  }
+  if (!wide.empty())
+    OutputPass(context, elements, plans->nodes.back().second, wide).run();
+  kernel::ReturnOp::create(builder, func.getLoc());
+
+  SmallVector<NamedAttribute> access;
+  for (auto &[tensor, bytes] : context.alignments())
+    access.push_back(builder.getNamedAttr(tensor,
+                                          builder.getI64IntegerAttr(bytes)));
+  func.setAccessAttr(builder.getDictionaryAttr(access));
+  return func;
+}

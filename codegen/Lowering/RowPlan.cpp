@@ -1,0 +1,204 @@
+// RowPlan.cpp - how the digits of one node meet loops, registers and lanes
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/Lowering/RowPlan.h"
+
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace bitpact;
+using namespace bitpact::lowering;
+using algebra::Form;
+
+namespace {
+
+template <typename... Args>
+llvm::Error refusal(const char *format, Args &&...args) {
+  return llvm::createStringError(
+      llvm::formatv(format, std::forward<Args>(args)...).str());
+}
+
+std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+
+std::vector<DigitShape> shapesOf(const algebra::Partition &partition,
+                                 int64_t extent) {
+  std::vector<DigitShape> shapes;
+  const auto &digits = partition.digits();
+  for (size_t i = 0; i < digits.size(); ++i) {
+    DigitShape shape;
+    shape.length = partition.length(i);
+    shape.container = i == 0 ? extent : shapes[i - 1].length;
+    if (digits[i].kind == algebra::DigitKind::Fixed)
+      shape.radix = digits[i].radix;
+    else if (shape.container == kDynamic)
+      shape.radix = kDynamic;
+    else
+      shape.radix = llvm::divideCeil(shape.container, shape.length);
+    shape.mayBeShort = shape.container == kDynamic ||
+                       shape.radix * shape.length != shape.container;
+    shapes.push_back(shape);
+  }
+  return shapes;
+}
+
+/// The digit whose blocks neighbouring lanes take: a tree that exchanges can
+/// merge, with enough blocks, the shortest blocks first since neighbours then
+/// read neighbouring memory.
+std::optional<unsigned> laneDigit(const std::vector<algebra::BoundMerge> &merges,
+                                  const std::vector<DigitShape> &shapes,
+                                  int64_t lanes) {
+  std::optional<unsigned> best;
+  for (const algebra::BoundMerge &merge : merges) {
+    const DigitShape &shape = shapes[merge.digit];
+    bool fits = merge.form == Form::Halving
+                    ? shape.radix >= lanes
+                    : (merge.form == Form::Pairwise || merge.form == Form::Any) &&
+                          (shape.radix == kDynamic || shape.radix >= lanes);
+    if (fits && (!best || shape.length < shapes[*best].length))
+      best = merge.digit;
+  }
+  return best;
+}
+
+void appendLaneDigit(std::vector<SubDigit> &order,
+                     const algebra::BoundMerge &merge, int64_t radix,
+                     int64_t lanes) {
+  int64_t rest =
+      radix == kDynamic ? kDynamic : int64_t(llvm::divideCeil(radix, lanes));
+  Form form = merge.form == Form::Halving ? Form::Halving : Form::Pairwise;
+  SubDigit across{unsigned(merge.digit), lanes, 1, Binding::Lanes, form, {},
+                  merge.in};
+  SubDigit within{unsigned(merge.digit), rest, lanes, Binding::Loop, form, {},
+                  merge.in};
+  SubDigit *first = form == Form::Halving ? &within : &across;
+  first->from = merge.from;
+  if (rest == 1) {
+    across.from = merge.from;
+    order.push_back(across);
+    return;
+  }
+  order.push_back(*first);
+  order.push_back(form == Form::Halving ? across : within);
+}
+
+/// Registers go to the innermost digits first: those share an access.
+void chooseUnrolled(NodePlan &plan, int64_t budget) {
+  std::vector<SubDigit *> bySize;
+  for (SubDigit &sub : plan.order)
+    if (sub.binding != Binding::Lanes)
+      bySize.push_back(&sub);
+  llvm::stable_sort(bySize, [&](SubDigit *a, SubDigit *b) {
+    return a->weight * plan.digits[a->digit].length <
+           b->weight * plan.digits[b->digit].length;
+  });
+  for (SubDigit *sub : bySize) {
+    if (sub->radix == kDynamic || sub->radix > budget)
+      break;
+    sub->binding = Binding::Unroll;
+    budget /= sub->radix;
+  }
+}
+
+void choosePack(NodePlan &plan, kernel::ScheduleAttr schedule) {
+  const DigitShape &last = plan.digits.back();
+  if (schedule.getVectorBytes() == 0 || last.length != 1 || last.radix < 2 ||
+      last.radix > 16 || !llvm::isPowerOf2_64(last.radix))
+    return;
+  unsigned lastIndex = plan.digits.size() - 1;
+  for (const SubDigit &sub : plan.order)
+    if (sub.digit == lastIndex &&
+        (sub.binding != Binding::Unroll || sub.radix != last.radix))
+      return;
+  // Other digits must step by whole packs.
+  for (size_t i = 0; i + 1 < plan.digits.size(); ++i)
+    if (plan.digits[i].length % last.radix)
+      return;
+  plan.pack = last.radix;
+  plan.packPresentAsWhole = true;
+  for (const DigitShape &shape : plan.digits)
+    if (shape.mayBeShort &&
+        (shape.container == kDynamic || shape.container % plan.pack))
+      plan.packPresentAsWhole = false;
+}
+
+} // namespace
+
+size_t NodePlan::chainLength() const {
+  size_t length = 0;
+  while (length < order.size() && order[length].form == Form::Chain)
+    ++length;
+  return length;
+}
+
+llvm::Expected<NodePlan>
+lowering::planNode(pact::NodeAttr node, int64_t extent,
+                   kernel::ScheduleAttr schedule) {
+  const algebra::Partition &partition = node.getPartition().getValue();
+  NodePlan plan;
+  plan.extent = extent;
+  if (auto offsets = partition.offsetsDigit())
+    return refusal("partition: digit {0} has blocks given by offsets; "
+                   "schedules of rows accept fixed and * digits",
+                   quoted(partition.digits()[*offsets].name));
+  plan.digits = shapesOf(partition, extent);
+  std::vector<algebra::BoundMerge> merges =
+      node.getMerge().getValue().bind(partition);
+  std::optional<unsigned> lanes;
+  if (schedule.getKind() == "row_per_group") {
+    lanes = laneDigit(merges, plan.digits, schedule.getLanes());
+    if (!lanes)
+      return refusal("merge: no digit with form halving or pairwise has at "
+                     "least {0} blocks for the lanes of a row",
+                     schedule.getLanes());
+  }
+  for (const algebra::BoundMerge &merge : merges) {
+    int64_t radix = plan.digits[merge.digit].radix;
+    if (merge.form == Form::Fused)
+      return refusal("merge: {0} is fused, and a reduction of rows has no "
+                     "matrix unit to run it; write chain",
+                     quoted(partition.digits()[merge.digit].name));
+    if (lanes && *lanes == unsigned(merge.digit)) {
+      appendLaneDigit(plan.order, merge, radix, schedule.getLanes());
+      continue;
+    }
+    Form form = merge.form == Form::Any ? Form::Fold : merge.form;
+    plan.order.push_back({unsigned(merge.digit), radix, 1, Binding::Loop, form,
+                          merge.from, merge.in});
+  }
+  chooseUnrolled(plan, schedule.getUnroll());
+  choosePack(plan, schedule);
+  return plan;
+}
+
+llvm::Expected<RowFamily> lowering::rowFamily(pact::ContractOp contract,
+                                              pact::OperatorOp op) {
+  RowFamily family;
+  for (pact::ReduceOp reduce : op.getOps<pact::ReduceOp>()) {
+    StringRef over = reduce.getOver();
+    if (!family.reducedDim.empty() && family.reducedDim != over)
+      return refusal("operator {0} reduces over '{1}' and over '{2}'; a "
+                     "schedule of rows accepts one reduced dim",
+                     op.getSymName(), family.reducedDim, over);
+    family.reducedDim = over.str();
+  }
+  if (family.reducedDim.empty())
+    return refusal("operator {0} reduces over no dim; there is no schedule "
+                   "for element-wise operators",
+                   op.getSymName());
+  for (Attribute attr : op.getDims()) {
+    StringRef dim = cast<StringAttr>(attr).getValue();
+    if (dim == family.reducedDim)
+      continue;
+    if (!family.rowDim.empty())
+      return refusal("operator {0} has the dims '{1}' and '{2}' beside the "
+                     "reduced one; a schedule of rows accepts one",
+                     op.getSymName(), family.rowDim, dim);
+    family.rowDim = dim.str();
+  }
+  family.extent =
+      cast<IntegerAttr>(contract.getDims().get(family.reducedDim)).getInt();
+  return family;
+}

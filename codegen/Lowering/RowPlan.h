@@ -1,0 +1,77 @@
+// RowPlan.h - how the digits of one node meet loops, registers and lanes
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef BITPACT_CODEGEN_LOWERING_ROWPLAN_H
+#define BITPACT_CODEGEN_LOWERING_ROWPLAN_H
+
+#include "dialects/Kernel/KernelDialect.h"
+#include "dialects/Pact/Pact.h"
+#include "llvm/Support/Error.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bitpact::lowering {
+
+inline constexpr int64_t kDynamic = mlir::ShapedType::kDynamic;
+
+enum class Binding { Loop, Unroll, Lanes };
+
+/// A digit of the partition once the extent is known, or kDynamic where it
+/// depends on it.
+struct DigitShape {
+  int64_t radix;
+  int64_t length;
+  /// Elements of the block that this digit cuts.
+  int64_t container;
+  /// Whether a value of this digit may lie beyond the container.
+  bool mayBeShort;
+};
+
+/// A digit, or a range of its bits, with what executes it. A digit that is
+/// split keeps its tree: halving merges its high bits first, pairwise its low
+/// bits.
+struct SubDigit {
+  unsigned digit;
+  int64_t radix;
+  /// One step of this sub-digit is that many values of the digit.
+  int64_t weight;
+  Binding binding;
+  algebra::Form form;
+  /// Rounding of parts that enter and of results, if it differs from the
+  /// accumulator's format.
+  std::optional<algebra::Format> from, in;
+};
+
+struct NodePlan {
+  int64_t extent;
+  std::vector<DigitShape> digits;
+  /// Innermost merge first; a chain, if there is one, stands in front.
+  std::vector<SubDigit> order;
+  /// Consecutive elements of a lane that may move in one access; 1 if none.
+  int64_t pack = 1;
+  /// Such elements are present together or not at all.
+  bool packPresentAsWhole = false;
+
+  size_t chainLength() const;
+};
+
+/// Plans one node under a schedule. The error is a sentence that names the
+/// field of the contract which the schedule cannot keep.
+llvm::Expected<NodePlan> planNode(pact::NodeAttr node, int64_t extent,
+                                  kernel::ScheduleAttr schedule);
+
+/// One node and one row family: what `RowLowering` accepts.
+struct RowFamily {
+  std::string rowDim;     // empty: a single row
+  std::string reducedDim;
+  int64_t extent;         // of the reduced dim, kDynamic if any
+};
+
+/// The error says why the operator is not a reduction of rows.
+llvm::Expected<RowFamily> rowFamily(pact::ContractOp contract,
+                                    pact::OperatorOp op);
+
+} // namespace bitpact::lowering
+
+#endif

@@ -1,0 +1,184 @@
+// Lint.cpp - reads PTX instruction by instruction
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/NVPTX/Lint.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringSwitch.h"
+#include <optional>
+
+using namespace llvm;
+
+namespace bitpact::codegen {
+namespace {
+
+/// Bits of a floating-point type, 0 for any other token.
+unsigned floatBits(StringRef token) {
+  return StringSwitch<unsigned>(token)
+      .Case("f64", 64)
+      .Cases({"f32", "f32x2", "tf32"}, 32)
+      .Cases({"f16", "f16x2", "bf16", "bf16x2"}, 16)
+      .Cases({"e4m3", "e5m2", "e4m3x2", "e5m2x2"}, 8)
+      .Default(0);
+}
+
+bool isInteger(StringRef token) {
+  unsigned bits;
+  return (token.consume_front("s") || token.consume_front("u")) &&
+         !token.getAsInteger(10, bits);
+}
+
+std::optional<OpKind> countedKind(StringRef base) {
+  return StringSwitch<std::optional<OpKind>>(base)
+      .Cases({"add", "sub"}, OpKind::Add)
+      .Case("mul", OpKind::Mul)
+      .Case("fma", OpKind::Fma)
+      .Cases({"div", "rcp"}, OpKind::Div)
+      .Case("sqrt", OpKind::Sqrt)
+      .Cases({"max", "min"}, OpKind::Max)
+      .Default(std::nullopt);
+}
+
+struct Instruction {
+  StringRef text; // with operands, without guard
+  StringRef base; // add
+  SmallVector<StringRef, 8> modifiers;
+  bool has(StringRef modifier) const {
+    return is_contained(modifiers, modifier);
+  }
+};
+
+class PtxLint {
+public:
+  PtxLint(const LintExpectation &expected) : expected(expected) {}
+
+  void visitLine(StringRef text, unsigned number) {
+    line = number;
+    text = text.split("//").first.trim();
+    if (text.starts_with(".local")) {
+      report(LintRule::L8, text, "memory of a thread, where its registers go");
+      return;
+    }
+    if (text.contains(".extern .func"))
+      report(LintRule::L10, text, "the function is not in the object");
+    // One line may hold several statements, as inline assembly does.
+    SmallVector<StringRef> statements;
+    text.split(statements, ';');
+    for (StringRef statement : statements)
+      visitStatement(statement.trim(" \t{}"));
+  }
+
+  OpCounts counts{};
+  std::vector<LintFinding> findings;
+
+private:
+  void report(LintRule rule, StringRef text, StringRef message) {
+    findings.push_back(
+        {rule, text.str(), "line " + std::to_string(line), message.str()});
+  }
+
+  void visitStatement(StringRef text) {
+    while (true) { // labels: `$L__BB0_1:`
+      StringRef first = text.take_until([](char c) { return isspace(c); });
+      if (!first.ends_with(":"))
+        break;
+      text = text.substr(first.size()).ltrim();
+    }
+    if (text.starts_with("@")) // guard: `@!%p1`
+      text = text.drop_until([](char c) { return isspace(c); }).ltrim();
+    if (text.empty() || !isalpha(text.front()))
+      return;
+    Instruction instruction;
+    instruction.text = text;
+    text.take_until([](char c) { return isspace(c); })
+        .split(instruction.modifiers, '.');
+    instruction.base = instruction.modifiers.front();
+    instruction.modifiers.erase(instruction.modifiers.begin());
+    visit(instruction);
+  }
+
+  void visit(const Instruction &in) {
+    bool isFloat = any_of(in.modifiers, floatBits);
+    if (in.has("local"))
+      report(LintRule::L8, in.text, "local memory");
+    if (is_contained({"mma", "wgmma", "tcgen05", "wmma"}, in.base)) {
+      if (!expected.allowMatrix)
+        report(LintRule::L6, in.text, "the contract has no fused atom");
+      return;
+    }
+    if (!isFloat)
+      return;
+    if (is_contained({"red", "atom", "multimem", "redux"}, in.base)) {
+      report(LintRule::L7, in.text,
+             "the order of floating-point atomics is not fixed");
+      return;
+    }
+    if (in.has("approx") || in.has("full") ||
+        is_contained({"ex2", "lg2", "sin", "cos", "tanh", "rsqrt"}, in.base))
+      report(LintRule::L3, in.text, "approximate");
+    if (in.has("ftz"))
+      report(LintRule::L4, in.text, "flushes subnormals");
+    if (in.has("sat") || in.has("relu") || in.has("satfinite"))
+      report(LintRule::L5, in.text, "clamps its result");
+    if (in.base == "mad")
+      report(LintRule::L6, in.text, "mad on floats may or may not fuse");
+    if (in.base == "fma" && !expected.allowFma)
+      report(LintRule::L6, in.text, "the contract has no fma");
+    if (in.base == "cvt")
+      visitConversion(in);
+    if (std::optional<OpKind> kind = countedKind(in.base)) {
+      ++counts[size_t(*kind)];
+      visitArithmetic(in, *kind);
+    }
+  }
+
+  void visitArithmetic(const Instruction &in, OpKind kind) {
+    if (kind != OpKind::Max) {
+      if (!in.has("rn"))
+        report(LintRule::L5, in.text,
+               "without .rn: rounded otherwise, or open to contraction");
+      return;
+    }
+    // There is no max.NaN.f64; LLVM surrounds max.f64 with selects.
+    if (!in.has("f64") && !in.has("NaN"))
+      report(LintRule::L3, in.text, "without .NaN: drops a NaN operand");
+  }
+
+  /// cvt[.mode…].destination.source
+  void visitConversion(const Instruction &in) {
+    SmallVector<StringRef> types;
+    for (StringRef modifier : in.modifiers)
+      if (floatBits(modifier) || isInteger(modifier))
+        types.push_back(modifier);
+    if (types.size() < 2)
+      return;
+    StringRef to = types[0], from = types[1];
+    bool narrows = floatBits(to) &&
+                   (isInteger(from) || floatBits(to) < floatBits(from) ||
+                    (floatBits(to) == 16 && floatBits(from) == 16 &&
+                     to.starts_with("b") != from.starts_with("b")));
+    if (narrows && !in.has("rn"))
+      report(LintRule::L5, in.text, "a narrowing conversion without .rn");
+  }
+
+  const LintExpectation &expected;
+  unsigned line = 0;
+};
+
+} // namespace
+
+std::vector<LintFinding> lintPtx(StringRef ptx, const LintExpectation &expected,
+                                 OpCounts *counts) {
+  PtxLint lint(expected);
+  unsigned number = 0;
+  SmallVector<StringRef> lines;
+  ptx.split(lines, '\n');
+  for (StringRef line : lines)
+    lint.visitLine(line, ++number);
+  checkCounts(lint.counts, expected, lint.findings);
+  if (counts)
+    *counts = lint.counts;
+  return std::move(lint.findings);
+}
+
+} // namespace bitpact::codegen
