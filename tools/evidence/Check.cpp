@@ -1,0 +1,364 @@
+// Check.cpp - every variant of a package against the oracle, byte by byte
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tools/evidence/Check.h"
+
+#include "contracts/reference/Evaluator.h"
+#include "tools/evidence/Layout.h"
+#include "tools/evidence/Shape.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <numeric>
+#include <span>
+
+using bitpact::reference::Evaluator;
+
+namespace bitpact::evidence {
+namespace {
+
+using Tensors = Evaluator::Tensors;
+using Bytes = std::span<const uint8_t>;
+
+/// Other layouts and lone rows are tried on small cases, and on the largest
+/// row count while its tensors stay below this.
+constexpr int64_t smallRows = 64;
+constexpr size_t smallBytes = 8 << 20;
+
+/// One variant on one device.
+struct Runner {
+  const VariantSpec *variant;
+  const Device *device;
+  Kernel kernel;
+  size_t report;
+};
+
+/// One (contract, recipe, seed, extents). The oracle's answer for the largest
+/// row count serves all smaller ones, as rows depend on themselves alone.
+struct Answer {
+  std::string recipe;
+  uint64_t seed = 0;
+  Tensors inputs, outputs;
+};
+
+/// The first rows of an answer.
+struct Case {
+  const ContractSpec &contract;
+  const Answer &answer;
+  Dims dims;
+
+  std::vector<int64_t> shape(const TensorSpec &tensor) const {
+    return shapeOf(tensor, dims);
+  }
+  Bytes bytes(const TensorSpec &tensor) const {
+    const Tensors &from = tensor.output ? answer.outputs : answer.inputs;
+    const uint8_t *data = from.at(tensor.name).bytes.data();
+    return Bytes(data, elementsOf(shape(tensor)) *
+                           algebra::bytes(tensor.format));
+  }
+};
+
+class Checker {
+public:
+  Checker(const Package &packageToCheck, const CheckOptions &checkOptions,
+          const Progress &reportProgress)
+      : package(packageToCheck), options(checkOptions),
+        progress(reportProgress) {}
+
+  CheckReport run();
+
+private:
+  void checkContract(const ContractSpec &contract);
+  void findRunners(const ContractSpec &contract);
+  void checkData(const ContractSpec &contract, const Evaluator &oracle,
+                 Recipe recipe, uint64_t seed, const Dims &extents);
+  void checkRows(const Case &one);
+  void checkLayout(const Case &one, const Layout &layout,
+                   const Device &device);
+  void checkLoneRows(const Case &one, const Device &device);
+  void launchAndCompare(Runner &runner, const Case &one, const Layout &layout,
+                        std::vector<Placed> &placed);
+  void record(Runner &runner, const Case &one, const Layout &layout,
+              Difference difference, const std::string &against);
+  void noteSameBytes();
+
+  const Package &package;
+  const CheckOptions &options;
+  const Progress &progress;
+  CheckReport report;
+  std::vector<Device> devices;
+  RowShape shape;
+  std::vector<Runner> runners;
+  /// Of the case under way: which bytes each variant gave, and the reports
+  /// that got their first difference, each with its place in `given`.
+  std::vector<std::pair<std::string, size_t>> given;
+  std::vector<std::pair<size_t, size_t>> fresh;
+  size_t current = 0;
+  int64_t done = 0, total = 0;
+};
+
+CheckReport Checker::run() {
+  report.seed = options.seed;
+  report.rows = options.rows;
+  for (Recipe recipe : options.recipes)
+    report.recipes.emplace_back(nameOf(recipe));
+  for (const std::string &name :
+       options.devices.empty() ? devicesHere() : options.devices) {
+    devices.emplace_back(name);
+    report.devices.push_back(devices.back().name);
+  }
+  std::vector<const ContractSpec *> chosen =
+      chooseContracts(package, options.contract);
+  total = static_cast<int64_t>(chosen.size() * options.recipes.size()) *
+          options.trials;
+  for (const ContractSpec *contract : chosen)
+    checkContract(*contract);
+  return std::move(report);
+}
+
+void Checker::findRunners(const ContractSpec &contract) {
+  runners.clear();
+  for (const VariantSpec *variant : package.variantsOf(contract)) {
+    bool runs = false;
+    for (const Device &device : devices) {
+      if (!device.runs(*variant))
+        continue;
+      runs = true;
+      runners.push_back({variant, &device,
+                         Kernel(package, device, contract.digest,
+                                variant->roles.front(), variant->id),
+                         report.variants.size()});
+      VariantReport &one = report.variants.emplace_back();
+      one.contract = &contract;
+      one.variant = variant;
+      one.device = device.name;
+    }
+    if (!runs)
+      report.unchecked.push_back(
+          {&contract, variant,
+           fmt::format("no device here runs {}", variant->target)});
+  }
+}
+
+void Checker::checkContract(const ContractSpec &contract) {
+  shape = RowShape(contract);
+  findRunners(contract);
+  if (!runners.empty()) {
+    Evaluator oracle(nlohmann::json::parse(contract.text));
+    for (Recipe recipe : options.recipes)
+      for (int64_t trial = 0; trial < options.trials; ++trial) {
+        progress(fmt::format("{} {}", contract.name, nameOf(recipe)), done++,
+                 total);
+        for (const Dims &extents : shape.openExtents(options.extents))
+          checkData(contract, oracle, recipe,
+                    options.seed + static_cast<uint64_t>(trial), extents);
+      }
+  }
+  // A variant that took no launch has shown nothing.
+  if (std::none_of(runners.begin(), runners.end(), [&](const Runner &runner) {
+        return report.variants[runner.report].launches > 0;
+      }))
+    report.withoutEvidence.push_back(&contract);
+}
+
+void Checker::checkData(const ContractSpec &contract, const Evaluator &oracle,
+                        Recipe recipe, uint64_t seed, const Dims &extents) {
+  std::vector<int64_t> counts = shape.rowCounts(options.rows);
+  auto answer = [&](int64_t rows) {
+    Dims dims = shape.withRows(extents, rows);
+    Answer result{std::string(nameOf(recipe)), seed, {}, {}};
+    for (const TensorSpec &tensor : contract.tensors)
+      if (!tensor.output)
+        result.inputs[tensor.name] =
+            generate(recipe, seed, tensor.name, tensor.format,
+                     shapeOf(tensor, dims), !shape.hasRows(tensor));
+    result.outputs = oracle.run(result.inputs);
+    ++report.oracleRuns;
+    return result;
+  };
+  int64_t most = *std::max_element(counts.begin(), counts.end());
+  for (Runner &runner : runners)
+    runner.kernel.prepare(shape.withRows(extents, most));
+  Answer largest = answer(most);
+  for (int64_t rows : counts) {
+    Dims dims = shape.withRows(extents, rows);
+    if (shape.rowsAreOutermost() || rows == most)
+      checkRows({contract, largest, dims});
+    else
+      checkRows({contract, answer(rows), dims});
+  }
+}
+
+void Checker::checkRows(const Case &one) {
+  int64_t rows = shape.rowsOf(one.dims);
+  size_t bytes = 0;
+  for (const TensorSpec &tensor : one.contract.tensors)
+    bytes += one.bytes(tensor).size();
+  bool everyLayout = rows <= smallRows || bytes <= smallBytes;
+  for (const Layout &layout : allLayouts()) {
+    if (!everyLayout && &layout != &allLayouts().front())
+      break;
+    ++report.cases;
+    for (const Device &device : devices)
+      checkLayout(one, layout, device);
+    noteSameBytes();
+  }
+  if (shape.rowsAreOutermost() && rows > 1)
+    for (const Device &device : devices)
+      checkLoneRows(one, device);
+}
+
+void Checker::checkLayout(const Case &one, const Layout &layout,
+                          const Device &device) {
+  std::vector<Placed> placed;
+  for (const TensorSpec &tensor : one.contract.tensors) {
+    placed.emplace_back(tensor, device, layout, one.shape(tensor));
+    if (!tensor.output)
+      placed.back().put(Placed::inputPoison, one.bytes(tensor).data());
+  }
+  for (Runner &runner : runners)
+    if (runner.device == &device)
+      launchAndCompare(runner, one, layout, placed);
+}
+
+void Checker::launchAndCompare(Runner &runner, const Case &one,
+                               const Layout &layout,
+                               std::vector<Placed> &placed) {
+  VariantReport &variant = report.variants[runner.report];
+  std::vector<View> views;
+  for (const Placed &tensor : placed)
+    views.push_back(tensor.view());
+  if (runner.kernel.select(views) < 0) {
+    ++variant.excluded[layout.name];
+    return;
+  }
+  current = given.size();
+  for (int64_t turn = 0; turn < options.repeat; ++turn) {
+    // Another canary each time: an element that is not written is never the
+    // same twice.
+    for (size_t i = 0; i < placed.size(); ++i)
+      if (one.contract.tensors[i].output)
+        placed[i].put(turn % 2 ? 0x5a : 0xa5, nullptr);
+    runner.kernel.launch(views);
+    ++variant.launches;
+    std::string outputs;
+    for (size_t i = 0; i < placed.size(); ++i) {
+      const TensorSpec &tensor = one.contract.tensors[i];
+      std::vector<uint8_t> bytes = placed[i].rows();
+      if (tensor.output) {
+        outputs.append(bytes.begin(), bytes.end());
+        variant.elements += elementsOf(one.shape(tensor));
+      }
+      if (auto difference =
+              compare(tensor, one.shape(tensor), one.bytes(tensor), bytes))
+        record(runner, one, layout, *difference,
+               tensor.output ? "the reference evaluator"
+                             : "the input before the launch");
+      if (!placed[i].surroundIntact()) {
+        Difference stray;
+        stray.tensor = tensor.name;
+        stray.stray = placed[i].strayByte();
+        record(runner, one, layout, stray, "what lay around the tensor");
+      }
+    }
+    size_t hash = std::hash<std::string>()(outputs);
+    if (turn == 0) {
+      given.emplace_back(runner.variant->id, hash);
+    } else if (hash != given[current].second) {
+      Difference unequal;
+      unequal.tensor = "an output";
+      record(runner, one, layout, unequal,
+             fmt::format("launch 1 of the same case (this is launch {})",
+                         turn + 1));
+    }
+  }
+}
+
+void Checker::checkLoneRows(const Case &one, const Device &device) {
+  int64_t rows = shape.rowsOf(one.dims);
+  std::vector<int64_t> chosen{0, rows / 2, rows - 1};
+  if (rows <= smallRows) {
+    chosen.resize(rows);
+    std::iota(chosen.begin(), chosen.end(), 0);
+  }
+  const Layout &layout = allLayouts().front();
+  Dims lone = shape.withRows(one.dims, 1);
+  std::vector<Placed> placed;
+  for (const TensorSpec &tensor : one.contract.tensors) {
+    placed.emplace_back(tensor, device, layout,
+                        shapeOf(tensor, tensor.output ? lone : one.dims));
+    if (!tensor.output)
+      placed.back().put(Placed::inputPoison, one.bytes(tensor).data());
+  }
+  for (Runner &runner : runners)
+    for (int64_t row : chosen) {
+      if (runner.device != &device)
+        break;
+      VariantReport &variant = report.variants[runner.report];
+      std::vector<View> views;
+      for (size_t i = 0; i < placed.size(); ++i) {
+        const TensorSpec &tensor = one.contract.tensors[i];
+        views.push_back(!tensor.output && shape.hasRows(tensor)
+                            ? placed[i].slice(row, 1)
+                            : placed[i].view());
+        if (tensor.output)
+          placed[i].put(0xa5, nullptr);
+      }
+      if (runner.kernel.select(views) < 0) {
+        ++variant.excluded["lone row"];
+        continue;
+      }
+      runner.kernel.launch(views);
+      ++variant.launches;
+      for (size_t i = 0; i < placed.size(); ++i) {
+        const TensorSpec &tensor = one.contract.tensors[i];
+        if (!tensor.output)
+          continue;
+        std::vector<uint8_t> bytes = placed[i].rows();
+        variant.elements += elementsOf(shapeOf(tensor, lone));
+        Bytes expected =
+            one.bytes(tensor).subspan(row * bytes.size(), bytes.size());
+        if (auto difference =
+                compare(tensor, shapeOf(tensor, lone), expected, bytes))
+          record(runner, one, layout, *difference,
+                 fmt::format("the reference evaluator (row {} of {} launched "
+                             "alone)",
+                             row, rows));
+      }
+    }
+  fresh.clear();
+}
+
+void Checker::record(Runner &runner, const Case &one, const Layout &layout,
+                     Difference difference, const std::string &against) {
+  VariantReport &variant = report.variants[runner.report];
+  ++variant.differences;
+  variant.differing += difference.differing;
+  if (variant.first)
+    return;
+  difference.recipe = one.answer.recipe;
+  difference.seed = one.answer.seed;
+  difference.layout = layout.name;
+  difference.dims = one.dims;
+  difference.against = against;
+  variant.first = difference;
+  fresh.emplace_back(runner.report, current);
+}
+
+void Checker::noteSameBytes() {
+  for (auto [index, own] : fresh)
+    for (size_t i = 0; i < given.size(); ++i)
+      if (i != own && given[i].second == given[own].second)
+        report.variants[index].first->sameBytes.push_back(given[i].first);
+  fresh.clear();
+  given.clear();
+}
+
+} // namespace
+
+CheckReport check(const Package &package, const CheckOptions &options,
+                  const Progress &progress) {
+  return Checker(package, options, progress).run();
+}
+
+} // namespace bitpact::evidence

@@ -1,0 +1,33 @@
+// OutputFiles.h - files that appear together or not at all
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef BITPACT_EVIDENCE_OUTPUTFILES_H
+#define BITPACT_EVIDENCE_OUTPUTFILES_H
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace bitpact::evidence {
+
+/// Writes each file under a temporary name beside its own; commit() renames
+/// them all. Without it nothing is left behind.
+class OutputFiles {
+public:
+  OutputFiles() = default;
+  ~OutputFiles();
+  OutputFiles(const OutputFiles &) = delete;
+  OutputFiles &operator=(const OutputFiles &) = delete;
+
+  /// Throws UserError naming the file and the reason.
+  void write(const std::string &file, std::string_view bytes);
+  void commit();
+
+private:
+  std::vector<std::pair<std::string, std::string>> pending;
+};
+
+} // namespace bitpact::evidence
+
+#endif // BITPACT_EVIDENCE_OUTPUTFILES_H

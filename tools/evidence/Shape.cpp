@@ -1,0 +1,123 @@
+// Shape.cpp - which dims of a contract are rows, and what extents tests give
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tools/evidence/Shape.h"
+
+#include "tools/evidence/UserError.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <set>
+
+using nlohmann::json;
+
+namespace bitpact::evidence {
+namespace {
+
+std::set<std::string> reducedDims(const ContractSpec &contract) {
+  std::set<std::string> dims;
+  json text = json::parse(contract.text);
+  for (const json &node : text.value("nodes", json::object())) {
+    const json &domain = node.at("domain");
+    if (domain.is_string())
+      dims.insert(domain.get<std::string>());
+    else
+      for (const auto &[dim, present] : domain.items())
+        dims.insert(dim);
+  }
+  return dims;
+}
+
+} // namespace
+
+std::vector<int64_t> shapeOf(const TensorSpec &tensor, const Dims &dims) {
+  std::vector<int64_t> shape;
+  for (const std::string &dim : tensor.dims)
+    shape.push_back(dims.at(dim));
+  return shape;
+}
+
+int64_t elementsOf(const std::vector<int64_t> &shape) {
+  int64_t elements = 1;
+  for (int64_t extent : shape)
+    elements *= extent;
+  return elements;
+}
+
+RowShape::RowShape(const ContractSpec &contract) {
+  std::set<std::string> reduced = reducedDims(contract);
+  for (const std::string &dim : contract.dimOrder) {
+    int64_t extent = contract.dims.at(dim);
+    if (extent >= 0)
+      fixed[dim] = extent;
+    else if (rowDim.empty() && !reduced.count(dim))
+      rowDim = dim;
+    else
+      open[dim] = reduced.count(dim) > 0;
+  }
+  outermost = !rowDim.empty();
+  for (const TensorSpec &tensor : contract.tensors)
+    if (hasRows(tensor) && tensor.dims.front() != rowDim)
+      outermost = false;
+}
+
+bool RowShape::hasRows(const TensorSpec &tensor) const {
+  return !rowDim.empty() && std::find(tensor.dims.begin(), tensor.dims.end(),
+                                      rowDim) != tensor.dims.end();
+}
+
+std::vector<int64_t>
+RowShape::rowCounts(const std::vector<int64_t> &wanted) const {
+  return rowDim.empty() ? std::vector<int64_t>{1} : wanted;
+}
+
+int64_t RowShape::rowsOf(const Dims &dims) const {
+  return rowDim.empty() ? 1 : dims.at(rowDim);
+}
+
+Dims RowShape::withRows(Dims dims, int64_t rows) const {
+  if (!rowDim.empty())
+    dims[rowDim] = rows;
+  return dims;
+}
+
+std::vector<Dims> RowShape::openExtents(
+    const std::map<std::string, std::vector<int64_t>> &given) const {
+  std::vector<Dims> all{fixed};
+  for (const auto &[dim, reduced] : open) {
+    std::vector<int64_t> extents =
+        reduced ? std::vector<int64_t>{1, 63, 257} : std::vector<int64_t>{2};
+    if (auto found = given.find(dim); found != given.end())
+      extents = found->second;
+    std::vector<Dims> longer;
+    for (const Dims &dims : all)
+      for (int64_t extent : extents) {
+        longer.push_back(dims);
+        longer.back()[dim] = extent;
+      }
+    all = std::move(longer);
+  }
+  return all;
+}
+
+std::vector<const ContractSpec *>
+chooseContracts(const Package &package, const std::string &selector) {
+  std::vector<const ContractSpec *> chosen;
+  std::vector<std::string> all;
+  for (const ContractSpec &contract : package.contracts()) {
+    if (selector.empty() || contract.digest.rfind(selector, 0) == 0 ||
+        contract.name == selector || contract.op == selector ||
+        contract.op.substr(0, contract.op.find('@')) == selector)
+      chosen.push_back(&contract);
+    all.push_back(fmt::format("{} {} ({})", contract.digest.substr(0, 12),
+                              contract.name, contract.op));
+  }
+  if (chosen.empty())
+    throw UserError(package.path(),
+                    fmt::format("no contract '{}'; the package holds: {}",
+                                selector, fmt::join(all, ", ")));
+  return chosen;
+}
+
+} // namespace bitpact::evidence

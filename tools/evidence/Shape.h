@@ -1,0 +1,49 @@
+// Shape.h - which dims of a contract are rows, and what extents tests give
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef BITPACT_EVIDENCE_SHAPE_H
+#define BITPACT_EVIDENCE_SHAPE_H
+
+#include "tools/evidence/Runtime.h"
+
+namespace bitpact::evidence {
+
+using Dims = std::map<std::string, int64_t>;
+
+std::vector<int64_t> shapeOf(const TensorSpec &tensor, const Dims &dims);
+int64_t elementsOf(const std::vector<int64_t> &shape);
+
+/// The row dim is the first open dim over which no node reduces.
+class RowShape {
+public:
+  RowShape() = default;
+  explicit RowShape(const ContractSpec &contract);
+
+  bool hasRows(const TensorSpec &tensor) const;
+  /// Then fewer rows are a prefix of more rows, in every tensor.
+  bool rowsAreOutermost() const { return outermost; }
+  /// `wanted`, or {1} for a contract without a row dim.
+  std::vector<int64_t> rowCounts(const std::vector<int64_t> &wanted) const;
+  int64_t rowsOf(const Dims &dims) const;
+  Dims withRows(Dims dims, int64_t rows) const;
+  /// Every combination of extents of the other open dims, with the fixed ones.
+  std::vector<Dims>
+  openExtents(const std::map<std::string, std::vector<int64_t>> &given) const;
+
+private:
+  std::string rowDim;
+  bool outermost = false;
+  Dims fixed;
+  /// The other open dims, and whether a node reduces over them.
+  std::map<std::string, bool> open;
+};
+
+/// Contracts whose digest starts with `selector`, or whose name or operator
+/// (`rms_norm`, `rms_norm@1`) it is; all for an empty one. Throws UserError
+/// that lists what there is.
+std::vector<const ContractSpec *> chooseContracts(const Package &package,
+                                                  const std::string &selector);
+
+} // namespace bitpact::evidence
+
+#endif // BITPACT_EVIDENCE_SHAPE_H
