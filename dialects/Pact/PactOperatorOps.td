@@ -56,7 +56,7 @@ def Pact_InputOp : Pact_FunctionOp<"input", [Pure]> {
   }];
   let arguments = (ins StrAttr:$tensor);
   let results = (outs Pact_RealType:$result);
-  let assemblyFormat = "$tensor attr-dict `:` type($result)";
+  let assemblyFormat = "$tensor attr-dict `:` qualified(type($result))";
 }
 
 def Pact_ParamOp : Pact_FunctionOp<"param", [Pure]> {
@@ -72,7 +72,7 @@ def Pact_ParamOp : Pact_FunctionOp<"param", [Pure]> {
   }];
   let arguments = (ins StrAttr:$param);
   let results = (outs Pact_RealType:$result);
-  let assemblyFormat = "$param attr-dict `:` type($result)";
+  let assemblyFormat = "$param attr-dict `:` qualified(type($result))";
 }
 
 def Pact_ExtentOp : Pact_FunctionOp<"extent", [Pure]> {
@@ -89,7 +89,7 @@ def Pact_ExtentOp : Pact_FunctionOp<"extent", [Pure]> {
   }];
   let arguments = (ins StrAttr:$dim);
   let results = (outs Pact_RealType:$result);
-  let assemblyFormat = "$dim attr-dict `:` type($result)";
+  let assemblyFormat = "$dim attr-dict `:` qualified(type($result))";
 }
 
 def Pact_ConstantOp : Pact_FunctionOp<"constant", [Pure]> {
@@ -107,7 +107,7 @@ def Pact_ConstantOp : Pact_FunctionOp<"constant", [Pure]> {
   }];
   let arguments = (ins StrAttr:$value);
   let results = (outs Pact_RealType:$result);
-  let assemblyFormat = "$value attr-dict `:` type($result)";
+  let assemblyFormat = "$value attr-dict `:` qualified(type($result))";
 }
 
 class Pact_BinaryOp<string mnemonic, string what>
@@ -223,7 +223,7 @@ def Pact_OutputOp : Pact_FunctionOp<"output"> {
   let arguments = (ins StrAttr:$tensor, Pact_RealType:$value,
                        OptionalAttr<StrAttr>:$site);
   let assemblyFormat = [{
-    $tensor $value (`site` $site^)? attr-dict `:` type($value)
+    $tensor $value (`site` $site^)? attr-dict `:` qualified(type($value))
   }];
   let extraClassDeclaration = [{
     ::llvm::StringRef getSiteName() {
