@@ -1,0 +1,344 @@
+// ContractTables.cpp - what a contract says about dims, tensors, nodes and sites
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "contracts/reference/ContractTables.h"
+
+#include "contracts/algebra/RuleError.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace bitpact::reference {
+
+using algebra::RuleError;
+using nlohmann::json;
+
+namespace {
+
+Format formatAt(const json &text, const std::string &where, bool integers) {
+  std::optional<Format> format =
+      algebra::parseFormat(text.get<std::string>());
+  if (!format || (!integers && !algebra::isFloat(*format)))
+    throw RuleError("P1",
+                    fmt::format("unknown format '{}'; formats are {}",
+                                text.get<std::string>(),
+                                algebra::floatFormatNames()),
+                    where);
+  return *format;
+}
+
+template <class Facts>
+int find(const std::vector<Facts> &all, const std::string &name) {
+  for (size_t i = 0; i < all.size(); ++i)
+    if (all[i].name == name)
+      return static_cast<int>(i);
+  return -1;
+}
+
+} // namespace
+
+ContractTables::ContractTables(const json &contract, OperatorProgram &program)
+    : contract(contract), program(program) {
+  if (contract.at("bitpact") != 1)
+    throw RuleError("C5", "bitpact must be 1", "bitpact");
+  readDims();
+  readTensors();
+}
+
+void ContractTables::readDims() {
+  for (const json &name : contract.at("op").at("dims"))
+    program.dims.push_back({name.get<std::string>(), std::nullopt});
+  for (DimFacts &facts : program.dims) {
+    std::string where = "dims." + facts.name;
+    if (!contract.at("dims").contains(facts.name))
+      throw RuleError("D1", "the dim is not bound", where);
+    const json &bound = contract.at("dims").at(facts.name);
+    if (bound == "*")
+      continue;
+    if (!bound.is_number_integer())
+      throw RuleError("D1", "a dim is a positive integer or \"*\"", where);
+    facts.extent = bound.get<int64_t>();
+    if (*facts.extent <= 0)
+      throw RuleError("D3", fmt::format("the extent is {}, it must be positive",
+                                        *facts.extent),
+                      where);
+  }
+}
+
+Format ContractTables::tensorFormat(const std::string &name) const {
+  std::string where = "types." + name;
+  if (!contract.at("types").contains(name))
+    throw RuleError("C6", "the tensor has no type", where);
+  return formatAt(contract.at("types").at(name), where, true);
+}
+
+void ContractTables::readTensors() {
+  for (const json &tensor : contract.at("op").at("tensors")) {
+    TensorFacts facts;
+    facts.name = tensor.at("name").get<std::string>();
+    std::string kind = tensor.at("kind").get<std::string>();
+    if (kind != "in" && kind != "out")
+      throw RuleError("C4", fmt::format("a tensor is in or out, not '{}'", kind),
+                      "op.tensors." + facts.name);
+    if (find(program.tensors, facts.name) >= 0)
+      throw RuleError("C3", "two tensors have this name",
+                      "op.tensors." + facts.name);
+    facts.isInput = kind == "in";
+    facts.format = tensorFormat(facts.name);
+    if (!facts.isInput && !algebra::isFloat(facts.format))
+      throw RuleError("P1", "an output has a float format",
+                      "types." + facts.name);
+    for (const json &name : tensor.at("dims")) {
+      int number = dim(name.get<std::string>());
+      if (std::count(facts.dims.begin(), facts.dims.end(), number))
+        throw RuleError("C4", "a dim occurs twice", "op.tensors." + facts.name);
+      facts.dims.push_back(number);
+    }
+    program.tensors.push_back(std::move(facts));
+  }
+}
+
+int ContractTables::dim(const std::string &name) const {
+  int number = find(program.dims, name);
+  if (number < 0)
+    throw RuleError("C4", fmt::format("the operator has no dim '{}'", name),
+                    "op.dims");
+  return number;
+}
+
+int ContractTables::inputTensor(const std::string &name) const {
+  int number = find(program.tensors, name);
+  if (number < 0 || !program.tensors[number].isInput)
+    throw RuleError("C4", fmt::format("there is no input '{}'", name),
+                    "op.tensors");
+  if (!algebra::isFloat(program.tensors[number].format))
+    throw RuleError("P1", "the operator computes with it, so it has a float "
+                          "format",
+                    "types." + name);
+  return number;
+}
+
+const TensorFacts &ContractTables::outputTensor(const std::string &name) const {
+  int number = find(program.tensors, name);
+  if (number < 0 || program.tensors[number].isInput)
+    throw RuleError("C4", fmt::format("there is no output '{}'", name),
+                    "op.tensors");
+  return program.tensors[number];
+}
+
+std::pair<Format, double> ContractTables::param(const std::string &name) const {
+  std::string where = "params." + name;
+  if (!contract.at("params").contains(name))
+    throw RuleError("C6", "the parameter is not bound", where);
+  const json &param = contract.at("params").at(name);
+  Format format = formatAt(param.at("format"), where, false);
+  std::string text = param.at("bits").get<std::string>();
+  uint64_t bits = 0;
+  auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), bits, 16);
+  int width = algebra::bits(format);
+  if (error != std::errc() || end != text.data() + text.size() ||
+      (width < 64 && bits >> width != 0))
+    throw RuleError("C4", fmt::format("'{}' are no bits of a {}", text,
+                                      algebra::name(format)),
+                    where);
+  return {format, decode(format, bits)};
+}
+
+int ContractTables::offsetsTensor(const std::string &name,
+                                  const std::string &where) {
+  int number = find(program.tensors, name);
+  if (number < 0) { // an input that only the contract knows of
+    if (!contract.at("types").contains(name))
+      throw RuleError("PI7", fmt::format("the offsets '{}' are no input", name),
+                      where);
+    program.tensors.push_back({name, true, tensorFormat(name), {}});
+    number = static_cast<int>(program.tensors.size()) - 1;
+  }
+  const TensorFacts &facts = program.tensors[number];
+  if (!facts.isInput || facts.format != Format::I32 || facts.dims.size() > 1)
+    throw RuleError("PI7", fmt::format("the offsets '{}' must be an i32 input "
+                                       "with one axis",
+                                       name),
+                    where);
+  return number;
+}
+
+int ContractTables::node(const std::string &name, const std::string &kind,
+                         const std::string &over) {
+  std::string where = "nodes." + name;
+  if (!contract.at("nodes").contains(name))
+    throw RuleError("C6", "the node is not bound", where);
+  if (!usedNodes.insert(name).second)
+    throw RuleError("C3", "two reductions have this name", where);
+  const json &node = contract.at("nodes").at(name);
+  NodeFacts facts;
+  facts.name = name;
+  facts.over = dim(over);
+  if (node.at("domain") != over)
+    throw RuleError("D2",
+                    fmt::format("the domain is {}, the operator reduces over "
+                                "'{}'",
+                                node.at("domain").dump(), over),
+                    where + ".domain");
+  std::optional<algebra::ReductionKind> parsedKind =
+      algebra::parseReductionKind(kind);
+  if (!parsedKind)
+    throw RuleError("C4", fmt::format("there is no reduction '{}'", kind),
+                    where);
+  std::string startText = node.at("start").get<std::string>();
+  std::optional<algebra::Start> start = algebra::parseStart(startText);
+  if (!start)
+    throw RuleError("C4",
+                    fmt::format("a start is identity or first, not '{}'",
+                                startText),
+                    where + ".start");
+  const json &precision = node.at("precision");
+  facts.reduction.kind = *parsedKind;
+  facts.reduction.start = *start;
+  facts.reduction.accumulator = formatAt(
+      precision.at("accumulator"), where + ".precision.accumulator", false);
+  auto placed = [](const std::string &field, auto &&action) {
+    try {
+      action();
+    } catch (const RuleError &error) {
+      throw error.at(field);
+    }
+  };
+  algebra::Reduction &reduction = facts.reduction;
+  placed(where + ".partition", [&] {
+    reduction.partition = algebra::Partition::parse(
+        node.at("partition").get<std::string>());
+    if (program.dims[facts.over].extent)
+      reduction.partition.validate(*program.dims[facts.over].extent);
+  });
+  placed(where + ".merge", [&] {
+    reduction.order = algebra::MergeOrder::parse(
+        node.at("merge").get<std::vector<std::string>>());
+    reduction.validate();
+  });
+
+  bool hasOffsets = node.contains("offsets") && !node.at("offsets").is_null();
+  if (hasOffsets != reduction.partition.offsetsDigit().has_value())
+    throw RuleError("PI7",
+                    hasOffsets ? "there are offsets, but no @offsets digit"
+                               : "an @offsets digit needs the key offsets, the "
+                                 "name of an i32 input",
+                    where);
+  if (hasOffsets)
+    facts.offsets =
+        offsetsTensor(node.at("offsets").get<std::string>(), where + ".offsets");
+
+  const std::optional<algebra::Atom> &atom =
+      reduction.order.entries()[0].atom;
+  std::string site = name + ".step";
+  facts.primitive =
+      primitiveAt(site, atom ? PrimitiveKind::Atom : PrimitiveKind::Step);
+  const Primitive &step = program.primitives[facts.primitive];
+  std::string stepWhere = "primitives." + site;
+  if (step.reduction != reduction.kind)
+    throw RuleError("A3",
+                    fmt::format("it is a step of {}, the node is a {}",
+                                algebra::name(*step.reduction), kind),
+                    stepWhere);
+  if (step.atom != atom)
+    throw RuleError("A3",
+                    fmt::format("it is {}, the merge says {}",
+                                step.atom->text(), atom->text()),
+                    stepWhere);
+  if (step.result != reduction.accumulator)
+    throw RuleError("P3",
+                    fmt::format("the accumulator is {}, the step's is {}",
+                                algebra::name(reduction.accumulator),
+                                algebra::name(step.result)),
+                    where + ".precision.accumulator");
+  if (reduction.kind == algebra::ReductionKind::Dot &&
+      precision.at("product") != step.product)
+    throw RuleError("P2",
+                    fmt::format("the product is {}, the step's is '{}'",
+                                precision.at("product").dump(), step.product),
+                    where + ".precision.product");
+  program.dims[facts.over].isReduced = true;
+  program.nodes.push_back(std::move(facts));
+  return static_cast<int>(program.nodes.size()) - 1;
+}
+
+int ContractTables::primitiveAt(const std::string &site, PrimitiveKind kind) {
+  std::string where = "primitives." + site;
+  usedPrimitiveSites.insert(site);
+  if (!contract.at("primitives").contains(site))
+    throw RuleError("A1", "the site is not bound", where);
+  std::string name = contract.at("primitives").at(site).get<std::string>();
+  auto found = primitiveNumbers.find(name);
+  if (found == primitiveNumbers.end()) {
+    const json &definitions = contract.at("definitions");
+    if (!definitions.contains(name)) {
+      std::string known;
+      for (const auto &[each, definition] : definitions.items())
+        known += (known.empty() ? "" : " ") + each;
+      throw RuleError("A2",
+                      fmt::format("there is no primitive '{}'; there are: {}",
+                                  name, known),
+                      where);
+    }
+    found = primitiveNumbers
+                .emplace(name, static_cast<int>(program.primitives.size()))
+                .first;
+    program.primitives.emplace_back(definitions.at(name),
+                                    "definitions." + name);
+  }
+  if (program.primitives[found->second].kind != kind)
+    throw RuleError("A3",
+                    fmt::format("'{}' is not a {}", name,
+                                kind == PrimitiveKind::Function ? "function"
+                                : kind == PrimitiveKind::Step
+                                    ? "step"
+                                    : "matrix unit's atom"),
+                    where);
+  return found->second;
+}
+
+const json &ContractTables::rounding(const std::string &site) {
+  usedSites.insert(site);
+  if (!contract.at("rounding").contains(site))
+    throw RuleError("R1", "the site is not bound", "rounding." + site);
+  return contract.at("rounding").at(site);
+}
+
+bool ContractTables::isExact(const std::string &site) {
+  return rounding(site) == "exact";
+}
+
+Format ContractTables::siteFormat(const std::string &site) {
+  const json &bound = rounding(site);
+  std::string where = "rounding." + site;
+  if (bound == "exact")
+    throw RuleError("R3", "exact is for a multiplication whose consumers add "
+                          "or subtract",
+                    where);
+  if (bound.at("mode") != "rne")
+    throw RuleError("R4",
+                    fmt::format("the mode is {}, there is: rne",
+                                bound.at("mode").dump()),
+                    where);
+  return formatAt(bound.at("format"), where, false);
+}
+
+void ContractTables::checkAllUsed() const {
+  for (const auto &[site, bound] : contract.at("rounding").items())
+    if (!usedSites.count(site))
+      throw RuleError("R2", "the operator has no such site",
+                      "rounding." + site);
+  for (const auto &[site, primitive] : contract.at("primitives").items())
+    if (!usedPrimitiveSites.count(site))
+      throw RuleError("A1", "the operator has no such site",
+                      "primitives." + site);
+  for (const auto &[name, node] : contract.at("nodes").items())
+    if (!usedNodes.count(name))
+      throw RuleError("C2", "the operator has no such node", "nodes." + name);
+}
+
+} // namespace bitpact::reference

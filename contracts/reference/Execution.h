@@ -1,0 +1,91 @@
+// Execution.h - one run of a program on inputs, row by row
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef BITPACT_REFERENCE_EXECUTION_H
+#define BITPACT_REFERENCE_EXECUTION_H
+
+#include "contracts/reference/OperatorProgram.h"
+#include "contracts/reference/ReductionPlan.h"
+#include "contracts/reference/Tensor.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace bitpact::reference {
+
+/// Everything that depends on the inputs' shapes is worked out when it is
+/// made; rows are then evaluated in any order, by any number of threads.
+class Execution {
+public:
+  /// Throws std::invalid_argument, naming the tensor, for inputs that do not
+  /// fit, and RuleError where an extent breaks a rule of a partition.
+  Execution(const OperatorProgram &program,
+            const std::map<std::string, Tensor> &inputs, bool allNamed);
+
+  void runRows(unsigned threads);
+  std::map<std::string, Tensor> takeResults();
+
+private:
+  /// Where, for each element of a value, an operand's element is.
+  struct Index {
+    enum Kind { Same, Scalar, Map } kind = Same;
+    std::vector<int64_t> map;
+    int64_t operator[](int64_t i) const {
+      return kind == Same ? i : kind == Scalar ? 0 : map[i];
+    }
+  };
+  /// What an operation needs besides the program's facts.
+  struct Prepared {
+    int64_t elements = 1;        ///< of the result, in one row
+    bool oncePerRow = true;      ///< else the same in every row
+    std::vector<Index> operands; ///< for a reduction: at position 0
+    std::vector<int64_t> strides; ///< of a reduction's operands
+    std::vector<int64_t> source;  ///< of a load: offsets in the tensor
+    const Tensor *tensor = nullptr;
+    int plan = -1;
+    double extent = 0;
+  };
+  /// A tensor that named values are written to.
+  struct Sink {
+    int value;
+    std::vector<int> dims;
+    std::vector<int64_t> target; ///< element offsets of the row's value
+    Tensor *tensor;
+  };
+  struct Worker;
+
+  void bindDims(const std::map<std::string, Tensor> &inputs);
+  std::vector<int64_t> offsetsOf(int tensor) const;
+  int64_t extent(int dim) const { return extents[dim]; }
+  std::vector<int> columns(const std::vector<int> &dims) const;
+  int64_t count(const std::vector<int> &dims) const;
+  bool hasRowDim(const std::vector<int> &dims) const;
+  std::vector<int64_t> spread(const std::vector<int> &over,
+                              const std::vector<int> &layout) const;
+  int64_t rowBase(const std::vector<int> &layout,
+                  const std::vector<int64_t> &row) const;
+  Index indexOf(const std::vector<int> &result,
+                const std::vector<int> &operand) const;
+  void prepare();
+  void prepareReduce(const Operation &operation, Prepared &prepared);
+  void addSink(const NamedValue &named);
+
+  void runRow(int64_t row, Worker &worker) const;
+  void evaluate(size_t number, Worker &worker) const;
+  void store(const Sink &sink, Worker &worker) const;
+
+  const OperatorProgram &program;
+  std::vector<const Tensor *> tensors; ///< by the program's tensor number
+  std::vector<int64_t> extents;        ///< by dim
+  std::vector<int> rowDims;
+  std::vector<Prepared> prepared; ///< by operation
+  std::vector<ReductionPlan> plans;
+  std::vector<Sink> sinks;
+  std::map<std::string, Tensor> results;
+};
+
+} // namespace bitpact::reference
+
+#endif // BITPACT_REFERENCE_EXECUTION_H

@@ -1,0 +1,231 @@
+// ExecutionRows.cpp - evaluates the rows of a run
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "contracts/reference/Execution.h"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <thread>
+
+namespace bitpact::reference {
+namespace {
+
+template <class Bits, Format F>
+void load(const uint8_t *bytes, const std::vector<int64_t> &source,
+          int64_t base, double *out) {
+  for (size_t i = 0; i < source.size(); ++i) {
+    Bits bits;
+    std::memcpy(&bits, bytes + (base + source[i]) * sizeof(Bits), sizeof(Bits));
+    out[i] = decode(F, bits);
+  }
+}
+
+template <class Bits, Format F>
+void save(uint8_t *bytes, const std::vector<int64_t> &target, int64_t base,
+          const double *values) {
+  for (size_t i = 0; i < target.size(); ++i) {
+    Bits bits = static_cast<Bits>(encode(F, values[i]));
+    std::memcpy(bytes + (base + target[i]) * sizeof(Bits), &bits, sizeof(Bits));
+  }
+}
+
+} // namespace
+
+/// A thread's values of the row it is at.
+struct Execution::Worker {
+  std::vector<std::vector<double>> values;
+  std::vector<int64_t> row; // by dim
+  bool firstRow = true;
+  ReductionPlan::Scratch scratch;
+  std::vector<Register> registers;
+};
+
+int64_t Execution::rowBase(const std::vector<int> &layout,
+                           const std::vector<int64_t> &row) const {
+  int64_t base = 0;
+  for (int dim : layout)
+    base = base * extent(dim) + row[dim]; // 0 for a dim that is no row dim
+  return base;
+}
+
+void Execution::evaluate(size_t number, Worker &worker) const {
+  const Operation &operation = program.operations[number];
+  const Prepared &p = prepared[number];
+  std::vector<double> &out = worker.values[operation.result];
+  out.resize(p.elements);
+  auto operand = [&](int i) {
+    return worker.values[operation.args[i]].data();
+  };
+  auto unary = [&](auto &&f) {
+    const double *a = operand(0);
+    const Index &ia = p.operands[0];
+    for (int64_t i = 0; i < p.elements; ++i)
+      out[i] = f(a[ia[i]]);
+  };
+  auto binary = [&](auto &&f) {
+    const double *a = operand(0), *b = operand(1);
+    const Index &ia = p.operands[0], &ib = p.operands[1];
+    for (int64_t i = 0; i < p.elements; ++i)
+      out[i] = f(a[ia[i]], b[ib[i]]);
+  };
+  auto arithmetic = [&]<Format F>() {
+    switch (operation.kind) {
+    case OperationKind::Add:
+      return binary([](double a, double b) { return add<F>(a, b); });
+    case OperationKind::Sub:
+      return binary([](double a, double b) { return sub<F>(a, b); });
+    case OperationKind::Mul:
+      return binary([](double a, double b) { return mul<F>(a, b); });
+    case OperationKind::Div:
+      return binary([](double a, double b) { return div<F>(a, b); });
+    default: {
+      double p1 = operation.negateProduct ? -1 : 1;
+      double c1 = operation.negateAddend ? -1 : 1;
+      const double *a = operand(0), *b = operand(1), *c = operand(2);
+      for (int64_t i = 0; i < p.elements; ++i)
+        out[i] = fma<F>(p1 * a[p.operands[0][i]], b[p.operands[1][i]],
+                        c1 * c[p.operands[2][i]]);
+    }
+    }
+  };
+
+  switch (operation.kind) {
+  case OperationKind::Load: {
+    const uint8_t *bytes = p.tensor->bytes.data();
+    int64_t base =
+        rowBase(program.tensors[operation.index].dims, worker.row);
+    switch (p.tensor->format) {
+    case Format::BF16:
+      load<uint16_t, Format::BF16>(bytes, p.source, base, out.data());
+      break;
+    case Format::F16:
+      load<uint16_t, Format::F16>(bytes, p.source, base, out.data());
+      break;
+    case Format::F32:
+      load<uint32_t, Format::F32>(bytes, p.source, base, out.data());
+      break;
+    default:
+      load<uint64_t, Format::F64>(bytes, p.source, base, out.data());
+    }
+    break;
+  }
+  case OperationKind::Constant:
+    out[0] = operation.constant;
+    break;
+  case OperationKind::Extent:
+    out[0] = p.extent;
+    break;
+  case OperationKind::Max:
+    binary([](double a, double b) { return maximum(a, b); });
+    break;
+  case OperationKind::Neg:
+    unary([](double a) { return -a; });
+    break;
+  case OperationKind::Abs:
+    unary([](double a) { return std::fabs(a); });
+    break;
+  case OperationKind::Round:
+    unary([](double a) { return a; });
+    break;
+  case OperationKind::Apply: {
+    const Primitive &primitive = program.primitives[operation.index];
+    worker.registers.resize(
+        std::max(worker.registers.size(), primitive.registers()));
+    for (int64_t i = 0; i < p.elements; ++i) {
+      for (size_t k = 0; k < operation.args.size(); ++k)
+        worker.registers[k].real = operand(k)[p.operands[k][i]];
+      out[i] = primitive.run(worker.registers.data());
+    }
+    break;
+  }
+  case OperationKind::Reduce: {
+    const Primitive &step =
+        program.primitives[program.nodes[operation.index].primitive];
+    size_t last = operation.args.size() - 1; // twice the same for one operand
+    for (int64_t i = 0; i < p.elements; ++i)
+      out[i] = plans[p.plan].evaluate(
+          step, {operand(0) + p.operands[0][i], p.strides[0]},
+          {operand(last) + p.operands[last][i], p.strides[last]},
+          worker.scratch);
+    break;
+  }
+  default:
+    withFormat(operation.format, arithmetic);
+  }
+  if (operation.rounding)
+    withFormat(*operation.rounding, [&]<Format F>() {
+      for (double &value : out)
+        value = roundTo<F>(value);
+    });
+}
+
+void Execution::store(const Sink &sink, Worker &worker) const {
+  int64_t base = rowBase(sink.dims, worker.row);
+  const double *values = worker.values[sink.value].data();
+  uint8_t *bytes = sink.tensor->bytes.data();
+  switch (sink.tensor->format) {
+  case Format::BF16:
+    return save<uint16_t, Format::BF16>(bytes, sink.target, base, values);
+  case Format::F16:
+    return save<uint16_t, Format::F16>(bytes, sink.target, base, values);
+  case Format::F32:
+    return save<uint32_t, Format::F32>(bytes, sink.target, base, values);
+  default:
+    return save<uint64_t, Format::F64>(bytes, sink.target, base, values);
+  }
+}
+
+void Execution::runRow(int64_t row, Worker &worker) const {
+  int64_t rest = row;
+  for (auto dim = rowDims.rbegin(); dim != rowDims.rend(); ++dim) {
+    worker.row[*dim] = rest % extent(*dim);
+    rest /= extent(*dim);
+  }
+  for (size_t i = 0; i < program.operations.size(); ++i)
+    if (worker.firstRow || prepared[i].oncePerRow)
+      evaluate(i, worker);
+  worker.firstRow = false;
+  for (const Sink &sink : sinks) {
+    // Of the rows that share a value the first one stores it.
+    bool owner = true;
+    for (int dim : rowDims)
+      owner &= worker.row[dim] == 0 ||
+               std::find(sink.dims.begin(), sink.dims.end(), dim) !=
+                   sink.dims.end();
+    if (owner)
+      store(sink, worker);
+  }
+}
+
+void Execution::runRows(unsigned threads) {
+  if (threads == 0)
+    threads = std::max(1u, std::thread::hardware_concurrency());
+  const int64_t rows = count(rowDims);
+  const int64_t workers = std::min<int64_t>(threads, rows);
+  std::vector<std::exception_ptr> failures(workers);
+  auto work = [&](int64_t number) noexcept {
+    try {
+      Worker worker;
+      worker.values.resize(program.values.size());
+      worker.row.assign(program.dims.size(), 0);
+      for (int64_t row = rows * number / workers;
+           row < rows * (number + 1) / workers; ++row)
+        runRow(row, worker);
+    } catch (...) { // no memory
+      failures[number] = std::current_exception();
+    }
+  };
+  std::vector<std::thread> others;
+  for (int64_t i = 1; i < workers; ++i)
+    others.emplace_back(work, i);
+  work(0);
+  for (std::thread &other : others)
+    other.join();
+  for (const std::exception_ptr &failure : failures)
+    if (failure)
+      std::rethrow_exception(failure);
+}
+
+} // namespace bitpact::reference

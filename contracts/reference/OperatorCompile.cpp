@@ -1,0 +1,349 @@
+// OperatorCompile.cpp - canonical JSON to a checked list of operations
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "contracts/reference/ContractTables.h"
+
+#include "contracts/algebra/RuleError.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+namespace bitpact::reference {
+namespace {
+
+using algebra::RuleError;
+using nlohmann::json;
+
+/// What an id of the operator's body stands for.
+struct Meaning {
+  enum Kind { Real, Constant, Extent, ExactProduct } kind;
+  int value = 0;                      // of Real
+  std::string text{};                 // of Constant
+  int dim = 0;                        // of Extent
+  std::vector<std::string> factors{}; // of ExactProduct
+};
+
+const std::map<std::string, OperationKind> arithmetic{
+    {"add", OperationKind::Add}, {"sub", OperationKind::Sub},
+    {"mul", OperationKind::Mul}, {"div", OperationKind::Div},
+    {"max", OperationKind::Max}, {"neg", OperationKind::Neg},
+    {"abs", OperationKind::Abs}};
+
+class BodyCompiler {
+public:
+  explicit BodyCompiler(const json &contract)
+      : contract(contract), tables(contract, program) {}
+
+  OperatorProgram compile() {
+    for (const json &op : contract.at("op").at("body"))
+      compileOp(op);
+    tables.checkAllUsed();
+    for (const TensorFacts &tensor : program.tensors)
+      if (!tensor.isInput &&
+          std::none_of(program.named.begin(), program.named.end(),
+                       [&](const NamedValue &named) {
+                         return named.isOutput && named.name == tensor.name;
+                       }))
+        throw RuleError("C6",
+                        fmt::format("no operation writes '{}'", tensor.name),
+                        "op.body");
+    for (const ValueFacts &value : program.values)
+      for (int dim : value.dims)
+        program.dims[dim].isRow = !program.dims[dim].isReduced;
+    return std::move(program);
+  }
+
+private:
+  const json &contract;
+  OperatorProgram program;
+  ContractTables tables;
+  std::map<std::string, Meaning> meanings;
+
+  [[noreturn]] void fail(const char *rule, const std::string &message) const {
+    throw RuleError(rule, message, "op.body");
+  }
+
+  const Meaning &meaning(const std::string &id) const {
+    auto found = meanings.find(id);
+    if (found == meanings.end())
+      fail("C4", fmt::format("value '{}' is not defined before its use", id));
+    return found->second;
+  }
+
+  void define(const json &op, Meaning meaning) {
+    std::string id = op.at("id").get<std::string>();
+    if (!meanings.emplace(id, std::move(meaning)).second)
+      fail("C3", fmt::format("two operations are named '{}'", id));
+  }
+
+  int addValue(Format format, std::vector<int> dims) {
+    program.values.push_back({format, std::move(dims)});
+    return static_cast<int>(program.values.size()) - 1;
+  }
+
+  std::vector<std::string> args(const json &op, size_t count) const {
+    auto ids = op.at("args").get<std::vector<std::string>>();
+    if (ids.size() != count)
+      fail("C4", fmt::format("{} takes {} operands, it has {}",
+                             op.at("op").get<std::string>(), count,
+                             ids.size()));
+    return ids;
+  }
+
+  /// The widest format of the operands and f32 (rule E1).
+  Format widest(const std::vector<std::string> &ids) const {
+    for (const std::string &id : ids) {
+      const Meaning &m = meaning(id);
+      if ((m.kind == Meaning::Real &&
+           program.values[m.value].format == Format::F64) ||
+          (m.kind == Meaning::ExactProduct && widest(m.factors) == Format::F64))
+        return Format::F64;
+    }
+    return Format::F32;
+  }
+
+  /// The value of an id for a consumer that computes in `format`. Constants and
+  /// extents have no format of their own: they are rounded to this one.
+  int use(const std::string &id, Format format) {
+    const Meaning &m = meaning(id);
+    if (m.kind == Meaning::Real)
+      return m.value;
+    if (m.kind == Meaning::ExactProduct)
+      fail("R3", fmt::format("'{}' is an exact product, which only an addition "
+                             "or subtraction may take",
+                             id));
+    if (format != Format::F32 && format != Format::F64)
+      fail("A3", fmt::format("'{}' is a constant where a {} is expected; give "
+                             "it a format through an operation",
+                             id, name(format)));
+    Operation op{m.kind == Meaning::Extent ? OperationKind::Extent
+                                           : OperationKind::Constant,
+                 addValue(format, {})};
+    op.format = format;
+    op.index = m.dim;
+    if (m.kind == Meaning::Constant)
+      op.constant = parseReal(m.text, format);
+    program.operations.push_back(op);
+    return op.result;
+  }
+
+  double parseReal(const std::string &text, Format format) const {
+    // Straight to the format: through f64 would round twice.
+    auto parse = [&](auto value) -> double {
+      const char *end = text.data() + text.size();
+      auto [at, error] = std::from_chars(text.data(), end, value);
+      if (error != std::errc() || at != end)
+        fail("C4", fmt::format("'{}' is no number that {} holds", text,
+                               name(format)));
+      return value;
+    };
+    return format == Format::F64 ? parse(double()) : parse(float());
+  }
+
+  std::vector<int> dimsOf(const std::vector<int> &values) const {
+    std::set<int> dims;
+    for (int value : values)
+      dims.insert(program.values[value].dims.begin(),
+                  program.values[value].dims.end());
+    return {dims.begin(), dims.end()};
+  }
+
+  /// Adds an operation with its site's rounding and names its value.
+  int emit(Operation op, Format format, std::vector<int> dims,
+           const std::string &site) {
+    if (!site.empty()) {
+      op.rounding = tables.siteFormat(site);
+      format = *op.rounding;
+    }
+    op.result = addValue(format, dims);
+    if (!site.empty())
+      nameValue(site, op.result, false, std::move(dims));
+    program.operations.push_back(op);
+    return op.result;
+  }
+
+  void nameValue(const std::string &name, int value, bool isOutput,
+                 std::vector<int> dims) {
+    // An output and its site share a name and a value.
+    for (const NamedValue &named : program.named)
+      if (named.name == name)
+        fail("C3", fmt::format("two values are named '{}'", name));
+    program.named.push_back({name, value, isOutput, std::move(dims)});
+  }
+
+  void compileOp(const json &op) {
+    std::string kind = op.at("op").get<std::string>();
+    if (kind == "input") {
+      int tensor = tables.inputTensor(op.at("tensor").get<std::string>());
+      const TensorFacts &facts = program.tensors[tensor];
+      std::vector<int> dims = facts.dims;
+      std::sort(dims.begin(), dims.end());
+      Operation load{OperationKind::Load, 0};
+      load.index = tensor;
+      define(op, {Meaning::Real, emit(load, facts.format, dims, "")});
+    } else if (kind == "param") {
+      auto [format, value] = tables.param(op.at("param").get<std::string>());
+      Operation constant{OperationKind::Constant, 0};
+      constant.constant = value;
+      define(op, {Meaning::Real, emit(constant, format, {}, "")});
+    } else if (kind == "extent") {
+      Meaning extent{Meaning::Extent};
+      extent.dim = tables.dim(op.at("dim").get<std::string>());
+      define(op, extent);
+    } else if (kind == "constant") {
+      Meaning constant{Meaning::Constant};
+      constant.text = op.at("value").get<std::string>();
+      parseReal(constant.text, Format::F64);
+      define(op, constant);
+    } else if (kind == "reduce") {
+      compileReduce(op);
+    } else if (kind == "apply") {
+      compileApply(op);
+    } else if (kind == "output") {
+      compileOutput(op);
+    } else if (auto found = arithmetic.find(kind); found != arithmetic.end()) {
+      compileArithmetic(op, found->second);
+    } else {
+      fail("C4", fmt::format("there is no operation '{}'", kind));
+    }
+  }
+
+  void compileArithmetic(const json &op, OperationKind kind) {
+    bool unary = kind == OperationKind::Neg || kind == OperationKind::Abs;
+    std::vector<std::string> ids = args(op, unary ? 1 : 2);
+    std::string site = op.value("site", std::string());
+    if (!site.empty() && tables.isExact(site)) {
+      if (kind != OperationKind::Mul)
+        fail("R3", fmt::format("site '{}' is exact, but no multiplication",
+                               site));
+      Meaning product{Meaning::ExactProduct};
+      product.factors = ids;
+      for (const std::string &id : ids)
+        if (meaning(id).kind == Meaning::ExactProduct)
+          fail("R3", fmt::format("site '{}' multiplies an exact product", site));
+      define(op, product);
+      return;
+    }
+    Operation operation{kind, 0};
+    operation.format = widest(ids);
+    bool additive = kind == OperationKind::Add || kind == OperationKind::Sub;
+    size_t exact = 0; // which operand is an exact product
+    while (exact < ids.size() &&
+           meaning(ids[exact]).kind != Meaning::ExactProduct)
+      ++exact;
+    if (additive && exact < 2) {
+      if (meaning(ids[1 - exact]).kind == Meaning::ExactProduct)
+        fail("R3", "both operands of an addition are exact products; one "
+                   "multiply-add takes one");
+      operation.kind = OperationKind::Fma;
+      bool subtract = kind == OperationKind::Sub;
+      operation.negateProduct = subtract && exact == 1;
+      operation.negateAddend = subtract && exact == 0;
+      std::vector<std::string> factors = meaning(ids[exact]).factors;
+      ids = {factors[0], factors[1], ids[1 - exact]};
+    }
+    for (const std::string &id : ids)
+      operation.args.push_back(use(id, operation.format));
+    std::vector<int> dims = dimsOf(operation.args);
+    Format format = operation.format;
+    define(op, {Meaning::Real, emit(operation, format, dims, site)});
+  }
+
+  /// Uses `id` where a primitive expects `format`; it must widen exactly.
+  int useAs(const std::string &id, Format format, const std::string &site) {
+    int value = use(id, format);
+    Format has = program.values[value].format;
+    if (!algebra::widensExactly(has, format))
+      throw RuleError("A3",
+                      fmt::format("the primitive takes {}, a value of {} is "
+                                  "not exact there",
+                                  name(format), name(has)),
+                      "primitives." + site);
+    return value;
+  }
+
+  void compileApply(const json &op) {
+    std::string site = op.at("site").get<std::string>();
+    Operation apply{OperationKind::Apply, 0};
+    apply.index = tables.primitiveAt(site, PrimitiveKind::Function);
+    const std::vector<Format> formats =
+        program.primitives[apply.index].arguments;
+    std::vector<std::string> ids = args(op, formats.size());
+    for (size_t i = 0; i < ids.size(); ++i)
+      apply.args.push_back(useAs(ids[i], formats[i], site));
+    std::vector<int> dims = dimsOf(apply.args);
+    Format result = program.primitives[apply.index].result;
+    define(op, {Meaning::Real, emit(apply, result, dims, "")});
+  }
+
+  void compileReduce(const json &op) {
+    std::string nodeName = op.at("node").get<std::string>();
+    int node = tables.node(nodeName, op.at("kind").get<std::string>(),
+                           op.at("over").get<std::string>());
+    const NodeFacts facts = program.nodes[node];
+    Operation reduce{OperationKind::Reduce, 0};
+    reduce.index = node;
+    size_t operands = algebra::operandCount(facts.reduction.kind);
+    std::vector<std::string> ids = args(op, operands);
+    const std::vector<Format> formats =
+        program.primitives[facts.primitive].arguments;
+    for (size_t i = 0; i < operands; ++i)
+      reduce.args.push_back(useAs(ids[i], formats[i], nodeName + ".step"));
+    std::vector<int> dims = dimsOf(reduce.args);
+    auto over = std::find(dims.begin(), dims.end(), facts.over);
+    if (over == dims.end())
+      fail("D2", fmt::format("node '{}' reduces over '{}', which its operands "
+                             "do not have",
+                             nodeName, program.dims[facts.over].name));
+    dims.erase(over);
+    int value = emit(reduce, facts.reduction.accumulator, dims,
+                     op.value("site", std::string()));
+    nameValue(nodeName, value, false, dims);
+    define(op, {Meaning::Real, value});
+  }
+
+  void compileOutput(const json &op) {
+    std::string tensorName = op.at("tensor").get<std::string>();
+    const TensorFacts &tensor = tables.outputTensor(tensorName);
+    std::string site = op.value("site", tensorName);
+    Format format = tables.siteFormat(site);
+    if (format != tensor.format)
+      throw RuleError("P4",
+                      fmt::format("the tensor is {}, its site '{}' rounds to "
+                                  "{}",
+                                  name(tensor.format), site, name(format)),
+                      "types." + tensorName);
+    Operation round{OperationKind::Round, 0};
+    round.args = {use(args(op, 1)[0], widest(args(op, 1)))};
+    round.rounding = format;
+    std::vector<int> dims = program.values[round.args[0]].dims;
+    for (int dim : dims)
+      if (std::find(tensor.dims.begin(), tensor.dims.end(), dim) ==
+          tensor.dims.end())
+        fail("C4", fmt::format("the value of '{}' has the dim '{}', the tensor "
+                               "has not",
+                               tensorName, program.dims[dim].name));
+    // The output has every dim of its tensor, also where the value repeats.
+    std::vector<int> sorted = tensor.dims;
+    std::sort(sorted.begin(), sorted.end());
+    round.result = addValue(format, sorted);
+    program.operations.push_back(round);
+    nameValue(tensorName, round.result, true, tensor.dims);
+    if (site != tensorName)
+      nameValue(site, round.result, false, tensor.dims);
+  }
+};
+
+} // namespace
+
+OperatorProgram compileOperator(const json &contract) try {
+  return BodyCompiler(contract).compile();
+} catch (const json::exception &error) {
+  throw RuleError("C4", std::string("no canonical contract: ") + error.what());
+}
+
+} // namespace bitpact::reference

@@ -1,0 +1,173 @@
+// PrimitiveRun.cpp - evaluates the code of a primitive
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "contracts/reference/Primitive.h"
+
+#include <cassert>
+
+namespace bitpact::reference {
+namespace {
+
+int width(ScalarType type) {
+  return type == ScalarType::I1 ? 1 : type == ScalarType::I32 ? 32 : 64;
+}
+
+uint64_t truncated(ScalarType type, uint64_t value) {
+  int bits = width(type);
+  return bits == 64 ? value : value & ((uint64_t(1) << bits) - 1);
+}
+
+int64_t asSigned(ScalarType type, uint64_t value) {
+  int unused = 64 - width(type);
+  return static_cast<int64_t>(value << unused) >> unused;
+}
+
+bool isReal(ScalarType type) { return type <= ScalarType::F64; }
+Format format(ScalarType type) { return static_cast<Format>(type); }
+
+template <class Value>
+bool compare(Predicate predicate, Value a, Value b) {
+  switch (predicate) {
+  case Predicate::Eq:
+    return a == b;
+  case Predicate::Ne:
+    return a != b;
+  case Predicate::Lt:
+  case Predicate::ULt:
+    return a < b;
+  case Predicate::Le:
+  case Predicate::ULe:
+    return a <= b;
+  case Predicate::Gt:
+  case Predicate::UGt:
+    return a > b;
+  case Predicate::Ge:
+  case Predicate::UGe:
+    return a >= b;
+  case Predicate::Ordered: // only a NaN is not equal to itself
+    return a == a && b == b;
+  case Predicate::Unordered:
+    return a != a || b != b;
+  }
+  return false;
+}
+
+template <Format F>
+double arithmetic(Opcode opcode, double a, double b, double c) {
+  switch (opcode) {
+  case Opcode::Add:
+    return add<F>(a, b);
+  case Opcode::Sub:
+    return sub<F>(a, b);
+  case Opcode::Mul:
+    return mul<F>(a, b);
+  case Opcode::Div:
+    return div<F>(a, b);
+  case Opcode::Fma:
+    return fma<F>(a, b, c);
+  case Opcode::Sqrt:
+    return reference::sqrt<F>(a);
+  case Opcode::Maximum:
+    return maximum(a, b);
+  case Opcode::Minimum:
+    return minimum(a, b);
+  case Opcode::Neg:
+    return -a;
+  case Opcode::Abs:
+    return std::fabs(a);
+  default:
+    assert(false && "no float arithmetic");
+    return 0;
+  }
+}
+
+uint64_t integerArithmetic(Opcode opcode, ScalarType type, uint64_t a,
+                           uint64_t b) {
+  // A shift by the width or more leaves nothing but the sign.
+  bool over = b >= static_cast<uint64_t>(width(type));
+  switch (opcode) {
+  case Opcode::IAdd:
+    return a + b;
+  case Opcode::ISub:
+    return a - b;
+  case Opcode::IAnd:
+    return a & b;
+  case Opcode::IOr:
+    return a | b;
+  case Opcode::IXor:
+    return a ^ b;
+  case Opcode::IShl:
+    return over ? 0 : a << b;
+  case Opcode::IShr:
+    return static_cast<uint64_t>(asSigned(type, a) >> (over ? 63 : b));
+  case Opcode::UShr:
+    return over ? 0 : a >> b;
+  default:
+    assert(false && "no integer arithmetic");
+    return 0;
+  }
+}
+
+Register bitcast(ScalarType from, ScalarType to, Register value) {
+  // A NaN shows its canonical bits to an integer view.
+  uint64_t bits =
+      isReal(from) ? encode(format(from), value.real) : value.integer;
+  Register result;
+  if (isReal(to))
+    result.real = decode(format(to), bits);
+  else
+    result.integer = bits;
+  return result;
+}
+
+} // namespace
+
+double Primitive::run(Register *file) const {
+  Register *next = file + arguments.size();
+  for (const Instruction &i : code) {
+    const Register &a = file[i.operands[0]], &b = file[i.operands[1]],
+                   &c = file[i.operands[2]];
+    Register out;
+    switch (i.opcode) {
+    case Opcode::Constant:
+      out = i.constant;
+      break;
+    case Opcode::Cmp:
+      out.integer = compare(i.predicate, a.real, b.real);
+      break;
+    case Opcode::ICmp:
+      out.integer =
+          i.predicate >= Predicate::ULt
+              ? compare(i.predicate, a.integer, b.integer)
+              : compare(i.predicate, asSigned(i.operand, a.integer),
+                        asSigned(i.operand, b.integer));
+      break;
+    case Opcode::Select:
+      out = a.integer ? b : c;
+      break;
+    case Opcode::Convert:
+      if (isReal(i.type))
+        out.real = roundTo(format(i.type), a.real);
+      else
+        out.integer = truncated(
+            i.type, static_cast<uint64_t>(asSigned(i.operand, a.integer)));
+      break;
+    case Opcode::Bitcast:
+      out = bitcast(i.operand, i.type, a);
+      break;
+    default:
+      if (i.opcode >= Opcode::IAdd)
+        out.integer = truncated(
+            i.type, integerArithmetic(i.opcode, i.type, a.integer, b.integer));
+      else
+        out.real = withFormat(format(i.type), [&]<Format F>() {
+          return arithmetic<F>(i.opcode, a.real, b.real, c.real);
+        });
+    }
+    *next++ = out;
+  }
+  return file[yielded].real;
+}
+
+} // namespace bitpact::reference
