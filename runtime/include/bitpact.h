@@ -287,7 +287,7 @@ BITPACT_API bitpact_status bitpact_records_configure(uint32_t capacity);
 typedef void (*bitpact_record_fn)(void *context, const char *json_line);
 /* Hands every record to `line`, oldest first, each as one line of JSON
  * without its newline. `dropped`, if not NULL, receives how many were dropped
- * since the last drain. */
+ * since the last drain. `line` may launch, but not drain. */
 BITPACT_API bitpact_status bitpact_records_drain(bitpact_record_fn line,
                                                  void *context,
                                                  uint64_t *dropped);

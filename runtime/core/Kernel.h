@@ -1,0 +1,113 @@
+// Kernel.h - a looked-up kernel: names resolved to numbers, code loaded
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef BITPACT_RUNTIME_CORE_KERNEL_H
+#define BITPACT_RUNTIME_CORE_KERNEL_H
+
+#include "runtime/drivers/Driver.h"
+#include "runtime/package/Formula.h"
+#include "runtime/package/Reader.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace bitpact::runtime {
+
+using package::maxDims;
+using package::maxRank;
+using package::maxTensors;
+
+DLDataType dataType(package::ElementType type);
+
+// A tensor of the contract; dims are indices into Kernel::dims.
+struct TensorPlan {
+  std::string name;
+  package::ElementType type;
+  DLDataType dtype;
+  int64_t elementBytes;
+  bool isOutput;
+  uint32_t rank;
+  uint8_t dims[maxRank];
+};
+
+struct DimPlan {
+  std::string name;
+  int64_t extent; // package::dynamicExtent, or what the contract fixes
+};
+
+// What one launch brings, once it has been checked against the contract.
+struct Bound {
+  int64_t dims[maxDims];
+  uint64_t data[maxTensors];
+  int64_t strides[maxTensors][maxRank]; // 0 where the axis has one element
+  uint32_t sameAs[maxTensors]; // bit i: this output is the very input i
+  int64_t bytes;
+  bool empty; // no output element exists
+};
+
+struct SlotPlan {
+  package::ArgumentKind kind;
+  uint8_t tensor, axis, dim;
+};
+
+struct TermPlan {
+  int64_t coefficient;
+  std::vector<uint8_t> dims;
+};
+
+// One variant, with everything that a launch compares as numbers.
+struct Candidate {
+  uint32_t variant; // index in the package
+  package::Range dims[maxDims];
+  uint64_t align[maxTensors];
+  int64_t strideMultiple[maxTensors];
+  uint32_t alias[maxTensors]; // bit i: may be the same as input i
+  std::vector<uint8_t> parallelDims;
+  int64_t rowsPerProgram;
+  std::vector<SlotPlan> slots;
+  std::vector<TermPlan> workspace;
+  uint32_t description; // of its records
+  std::shared_ptr<drivers::Code> code;
+};
+
+struct Kernel {
+  std::shared_ptr<const package::Package> package;
+  std::shared_ptr<drivers::Device> device;
+  uint32_t contract;
+  std::string role;
+  std::vector<TensorPlan> tensors;
+  std::vector<DimPlan> dims;         // in the operator's order
+  std::vector<Candidate> candidates; // in order of trial
+  std::vector<uint32_t> variants;    // of the candidates
+
+  const package::Variant &variantOf(const Candidate &candidate) const {
+    return package->manifest.variants[candidate.variant];
+  }
+};
+
+// Throws BITPACT_NOT_FOUND or BITPACT_MISSING_VARIANT, listing what there is.
+std::shared_ptr<Kernel> lookup(std::shared_ptr<const package::Package> package,
+                               std::shared_ptr<drivers::Device> device,
+                               const std::string &digest,
+                               const std::string &role,
+                               const std::string *variant);
+
+// Checks the tensors against the contract and each other (BITPACT_BAD_TENSOR).
+void bind(const Kernel &kernel, const bitpact_launch_args &args, Bound &bound);
+
+// The first candidate whose conditions hold; throws BITPACT_MISSING_VARIANT.
+const Candidate &select(const Kernel &kernel, const Bound &bound);
+
+void launch(const Kernel &kernel, const bitpact_launch_args &args);
+
+// Dims by name; `extents` is in the order of Kernel::dims.
+void resolveDims(const Kernel &kernel, const bitpact_dim *dims, uint32_t count,
+                 int64_t extents[maxDims]);
+void prepare(const Kernel &kernel, const int64_t extents[maxDims]);
+uint64_t workspaceBytes(const Candidate &candidate,
+                        const int64_t extents[maxDims]);
+
+} // namespace bitpact::runtime
+
+#endif // BITPACT_RUNTIME_CORE_KERNEL_H

@@ -1,0 +1,142 @@
+// Launch.cpp - dims, workspace, and the launch itself
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/core/Kernel.h"
+#include "runtime/core/Record.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+namespace bitpact::runtime {
+
+using package::ArgumentKind;
+
+uint64_t workspaceBytes(const Candidate &candidate,
+                        const int64_t extents[maxDims]) {
+  int64_t total = 0;
+  bool overflow = false;
+  for (const TermPlan &term : candidate.workspace) {
+    int64_t bytes = term.coefficient;
+    for (uint8_t dim : term.dims)
+      overflow |= __builtin_mul_overflow(bytes, extents[dim], &bytes);
+    overflow |= __builtin_add_overflow(total, bytes, &total);
+  }
+  if (overflow || total > package::maxWorkspace)
+    fail(BITPACT_INVALID_ARGUMENT,
+         "these dims need more workspace than the {} "
+         "bytes that are allowed",
+         package::maxWorkspace);
+  return uint64_t(total);
+}
+
+static int64_t programsOf(const Candidate &candidate,
+                          const int64_t extents[maxDims]) {
+  int64_t rows = 1;
+  for (uint8_t dim : candidate.parallelDims)
+    if (__builtin_mul_overflow(rows, extents[dim], &rows))
+      fail(BITPACT_INVALID_ARGUMENT, "the parallel dims have too many rows");
+  return rows < 1 ? 0 : (rows - 1) / candidate.rowsPerProgram + 1;
+}
+
+void resolveDims(const Kernel &kernel, const bitpact_dim *dims, uint32_t count,
+                 int64_t extents[maxDims]) {
+  if (count)
+    require(dims, "dims");
+  for (size_t i = 0; i < kernel.dims.size(); ++i)
+    extents[i] = kernel.dims[i].extent;
+  for (uint32_t i = 0; i < count; ++i) {
+    require(dims[i].name, "dims[].name");
+    auto found = std::find_if(
+        kernel.dims.begin(), kernel.dims.end(),
+        [&](const DimPlan &plan) { return plan.name == dims[i].name; });
+    if (found == kernel.dims.end()) {
+      std::vector<std::string> names;
+      for (const DimPlan &plan : kernel.dims)
+        names.push_back(plan.name);
+      fail(BITPACT_INVALID_ARGUMENT,
+           "dim '{}' is not one of the contract; it has {}", dims[i].name,
+           fmt::join(names, ", "));
+    }
+    if (dims[i].extent < 1)
+      fail(BITPACT_INVALID_ARGUMENT, "dim '{}' is {}, must be at least 1",
+           dims[i].name, dims[i].extent);
+    if (found->extent != package::dynamicExtent &&
+        found->extent != dims[i].extent)
+      fail(BITPACT_INVALID_ARGUMENT, "dim '{}' is {}, the contract fixes {}",
+           dims[i].name, dims[i].extent, found->extent);
+    extents[found - kernel.dims.begin()] = dims[i].extent;
+  }
+  for (size_t i = 0; i < kernel.dims.size(); ++i)
+    if (extents[i] < 1)
+      fail(BITPACT_INVALID_ARGUMENT,
+           "dim '{}' is not given, and the contract "
+           "does not fix it",
+           kernel.dims[i].name);
+}
+
+void prepare(const Kernel &kernel, const int64_t extents[maxDims]) {
+  kernel.device->checkFork();
+  for (const Candidate &candidate : kernel.candidates) {
+    programsOf(candidate, extents);
+    workspaceBytes(candidate, extents);
+    candidate.code->prepare();
+  }
+}
+
+static void checkWorkspace(const bitpact_launch_args &args, uint64_t bytes) {
+  if (bytes == 0)
+    return;
+  if (!args.workspace || args.workspace_bytes < bytes)
+    fail(BITPACT_INVALID_ARGUMENT,
+         "workspace: {} bytes are given, this launch needs {}",
+         args.workspace ? args.workspace_bytes : 0, bytes);
+  if (reinterpret_cast<uint64_t>(args.workspace) % 256)
+    fail(BITPACT_INVALID_ARGUMENT,
+         "workspace: is at {}, must be aligned to 256 bytes", args.workspace);
+}
+
+void launch(const Kernel &kernel, const bitpact_launch_args &args) {
+  drivers::Device &device = *kernel.device;
+  Bound bound;
+  bind(kernel, args, bound);
+  if (bound.empty) {
+    device.checkFork();
+    return;
+  }
+  const Candidate &candidate = select(kernel, bound);
+  checkWorkspace(args, workspaceBytes(candidate, bound.dims));
+
+  std::array<uint64_t, package::maxArguments> slots;
+  for (size_t i = 0; i < candidate.slots.size(); ++i) {
+    const SlotPlan &slot = candidate.slots[i];
+    switch (slot.kind) {
+    case ArgumentKind::Pointer:
+      slots[i] = bound.data[slot.tensor];
+      break;
+    case ArgumentKind::Stride:
+      slots[i] = uint64_t(bound.strides[slot.tensor][slot.axis]);
+      break;
+    case ArgumentKind::Dim:
+      slots[i] = uint64_t(bound.dims[slot.dim]);
+      break;
+    case ArgumentKind::Workspace:
+      slots[i] = reinterpret_cast<uint64_t>(args.workspace);
+      break;
+    }
+  }
+  int64_t programs = programsOf(candidate, bound.dims);
+  drivers::Route route = device.route(args.stream);
+  candidate.code->launch({slots.data(), candidate.slots.size(), programs,
+                          bound.bytes, args.stream});
+
+  Record record = {};
+  record.site = args.site;
+  record.description = candidate.description;
+  record.route = uint32_t(route);
+  std::copy_n(bound.dims, kernel.dims.size(), record.dims);
+  writeRecord(record);
+}
+
+} // namespace bitpact::runtime

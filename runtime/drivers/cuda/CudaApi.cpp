@@ -1,0 +1,71 @@
+// CudaApi.cpp - finds and starts the CUDA driver
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/drivers/cuda/CudaApi.h"
+
+#include "runtime/core/Error.h"
+
+#include <dlfcn.h>
+#include <mutex>
+
+namespace bitpact::drivers::cuda {
+
+using runtime::fail;
+
+static const char *nameOf(const Api &api, Result result) {
+  const char *text = nullptr;
+  return api.errorName(result, &text) == 0 && text ? text : "unknown error";
+}
+
+static void load(Api &api) {
+  void *library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (!library)
+    fail(BITPACT_MISSING_DEVICE,
+         "no CUDA device: the driver library cannot be loaded ({})",
+         ::dlerror());
+  auto find = [&](const char *symbol) {
+    void *address = ::dlsym(library, symbol);
+    if (!address)
+      fail(BITPACT_MISSING_DEVICE,
+           "no CUDA device: libcuda.so.1 has no {}; the driver is too old",
+           symbol);
+    return address;
+  };
+#define BITPACT_CUDA_FIND(member, symbol, parameters)                          \
+  api.member = reinterpret_cast<decltype(api.member)>(find(#symbol));
+  BITPACT_CUDA_FUNCTIONS(BITPACT_CUDA_FIND)
+#undef BITPACT_CUDA_FIND
+  if (Result result = api.init(0))
+    fail(BITPACT_MISSING_DEVICE, "no CUDA device: cuInit: {} ({})",
+         nameOf(api, result), result);
+  int version = 0;
+  api.driverVersion(&version);
+  runtime::log(fmt::format("cuda: driver for CUDA {}.{}", version / 1000,
+                           version % 1000 / 10));
+}
+
+const Api &Api::get() {
+  // A failure is not remembered: a device may appear later.
+  static std::mutex mutex;
+  static Api api;
+  static bool loaded = false;
+  std::lock_guard<std::mutex> lock(mutex);
+  if (!loaded) {
+    load(api);
+    loaded = true;
+  }
+  return api;
+}
+
+void Api::check(Result result, const char *what) const {
+  if (result == 0)
+    return;
+  const char *text = nullptr;
+  if (errorText(result, &text) != 0 || !text)
+    text = "";
+  fail(result == errorOutOfMemory ? BITPACT_OUT_OF_MEMORY
+                                  : BITPACT_DRIVER_ERROR,
+       "{}: {} ({}): {}", what, nameOf(*this, result), result, text);
+}
+
+} // namespace bitpact::drivers::cuda

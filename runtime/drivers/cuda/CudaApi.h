@@ -1,0 +1,93 @@
+// CudaApi.h - the CUDA driver's functions, found at run time
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Declared here, so that neither building nor starting needs a CUDA toolkit.
+#ifndef BITPACT_RUNTIME_DRIVERS_CUDA_CUDAAPI_H
+#define BITPACT_RUNTIME_DRIVERS_CUDA_CUDAAPI_H
+
+#include <cstddef>
+#include <cstdint>
+
+namespace bitpact::drivers::cuda {
+
+using Result = int; // 0 is success
+using Ordinal = int;
+using Context = struct ContextTag *;
+using ModuleHandle = struct ModuleTag *;
+using Function = struct FunctionTag *;
+using Stream = struct StreamTag *;
+using Event = struct EventTag *;
+using Pointer = unsigned long long;
+
+// Values of the driver's enums that are used here.
+enum : int {
+  attributeMultiprocessors = 16,
+  attributeMajor = 75,
+  attributeMinor = 76,
+  attributeSharedOptIn = 97,
+  functionMaxThreads = 0,
+  functionStaticShared = 1,
+  functionMaxDynamicShared = 8,
+  errorOutOfMemory = 2,
+  errorNoDevice = 100,
+};
+
+// X(member, symbol, parameters)
+#define BITPACT_CUDA_FUNCTIONS(X)                                              \
+  X(init, cuInit, (unsigned))                                                  \
+  X(driverVersion, cuDriverGetVersion, (int *))                                \
+  X(errorName, cuGetErrorName, (Result, const char **))                        \
+  X(errorText, cuGetErrorString, (Result, const char **))                      \
+  X(deviceCount, cuDeviceGetCount, (int *))                                    \
+  X(deviceGet, cuDeviceGet, (Ordinal *, int))                                  \
+  X(deviceName, cuDeviceGetName, (char *, int, Ordinal))                       \
+  X(deviceAttribute, cuDeviceGetAttribute, (int *, int, Ordinal))              \
+  X(contextRetain, cuDevicePrimaryCtxRetain, (Context *, Ordinal))             \
+  X(contextRelease, cuDevicePrimaryCtxRelease_v2, (Ordinal))                   \
+  X(contextCurrent, cuCtxGetCurrent, (Context *))                              \
+  X(contextPush, cuCtxPushCurrent_v2, (Context))                               \
+  X(contextPop, cuCtxPopCurrent_v2, (Context *))                               \
+  X(contextSynchronize, cuCtxSynchronize, ())                                  \
+  X(moduleLoad, cuModuleLoadData, (ModuleHandle *, const void *))              \
+  X(moduleUnload, cuModuleUnload, (ModuleHandle))                              \
+  X(moduleFunction, cuModuleGetFunction,                                       \
+    (Function *, ModuleHandle, const char *))                                  \
+  X(functionAttribute, cuFuncGetAttribute, (int *, int, Function))             \
+  X(functionSet, cuFuncSetAttribute, (Function, int, int))                     \
+  X(launch, cuLaunchKernel,                                                    \
+    (Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,     \
+     unsigned, Stream, void **, void **))                                      \
+  X(streamCapturing, cuStreamIsCapturing, (Stream, int *))                     \
+  X(streamCreate, cuStreamCreate, (Stream *, unsigned))                        \
+  X(streamDestroy, cuStreamDestroy_v2, (Stream))                               \
+  X(streamSynchronize, cuStreamSynchronize, (Stream))                          \
+  X(eventCreate, cuEventCreate, (Event *, unsigned))                           \
+  X(eventRecord, cuEventRecord, (Event, Stream))                               \
+  X(eventSynchronize, cuEventSynchronize, (Event))                             \
+  X(eventElapsed, cuEventElapsedTime, (float *, Event, Event))                 \
+  X(eventDestroy, cuEventDestroy_v2, (Event))                                  \
+  X(allocate, cuMemAlloc_v2, (Pointer *, size_t))                              \
+  X(release, cuMemFree_v2, (Pointer))                                          \
+  X(copyIn, cuMemcpyHtoD_v2, (Pointer, const void *, size_t))                  \
+  X(copyOut, cuMemcpyDtoH_v2, (void *, Pointer, size_t))                       \
+  X(copy, cuMemcpyDtoDAsync_v2, (Pointer, Pointer, size_t, Stream))            \
+  X(fill, cuMemsetD8Async, (Pointer, unsigned char, size_t, Stream))
+
+struct Api {
+#define BITPACT_CUDA_MEMBER(member, symbol, parameters)                        \
+  Result(*member) parameters = nullptr;
+  BITPACT_CUDA_FUNCTIONS(BITPACT_CUDA_MEMBER)
+#undef BITPACT_CUDA_MEMBER
+
+  // The driver, started; loaded once for the process. Throws
+  // BITPACT_MISSING_DEVICE where there is none.
+  static const Api &get();
+
+  // Throws BITPACT_DRIVER_ERROR (or BITPACT_OUT_OF_MEMORY) unless success.
+  void check(Result result, const char *what) const;
+};
+
+} // namespace bitpact::drivers::cuda
+
+#endif // BITPACT_RUNTIME_DRIVERS_CUDA_CUDAAPI_H
