@@ -64,7 +64,7 @@ LogicalResult RuleChecker::checkKeys(StringRef field, StringRef what,
     }
   for (NamedAttribute entry : bound)
     if (!llvm::is_contained(names, entry.getName().getValue())) {
-      report({field, entry.getName()})
+      report({field, entry.getName(), ""})
           << "'" << field << "' binds '" << entry.getName().getValue()
           << "', but operator '" << op.getSymName() << "' has no such "
           << what << "; " << list(names) << " [" << unknown << "]";
