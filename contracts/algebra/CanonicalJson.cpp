@@ -15,8 +15,9 @@ namespace {
 
 void refuseFractions(const nlohmann::json &value, const std::string &where) {
   if (value.is_number_float())
-    throw RuleError("C4", "number " + value.dump() +
-                              " is no integer; reals are written as strings",
+    throw RuleError("C4",
+                    "number " + value.dump() +
+                        " is no integer; reals are written as strings",
                     where);
   if (value.is_structured())
     for (const auto &[key, inner] : value.items())

@@ -32,8 +32,8 @@ json nodeForm(const json &node, const std::string &where) {
   try {
     Partition partition =
         Partition::parse(node.at("partition").get<std::string>());
-    MergeOrder order = MergeOrder::parse(
-        node.at("merge").get<std::vector<std::string>>());
+    MergeOrder order =
+        MergeOrder::parse(node.at("merge").get<std::vector<std::string>>());
     form["merge"] = order.renamed(partition).texts();
     form["partition"] = partition.renamed().text();
   } catch (const RuleError &error) {

@@ -70,7 +70,9 @@ std::string_view name(Start start) {
 std::optional<Start> parseStart(std::string_view text) {
   return lookUp<Start>(startNames, text);
 }
-std::string_view name(Form form) { return formNames[static_cast<size_t>(form)]; }
+std::string_view name(Form form) {
+  return formNames[static_cast<size_t>(form)];
+}
 std::optional<Form> parseForm(std::string_view text) {
   return lookUp<Form>(formNames, text);
 }
@@ -104,10 +106,10 @@ Atom Atom::parse(std::string_view text) {
   Atom atom;
   atom.family = std::string(family);
   atom.terms = number(inside.substr(0, comma), 1, 64, "terms");
-  atom.fraction = number(comma == std::string_view::npos
-                             ? std::string_view()
-                             : inside.substr(comma + 1),
-                         8, 48, "fraction bits");
+  atom.fraction =
+      number(comma == std::string_view::npos ? std::string_view()
+                                             : inside.substr(comma + 1),
+             8, 48, "fraction bits");
   return atom;
 }
 
@@ -151,10 +153,10 @@ MergeEntry MergeEntry::parse(std::string_view text) {
       fail(fmt::format("'{}' has no format", keyword));
     slot = parseFormat(parts[next + 1]);
     if (!slot || !isFloat(*slot))
-      throw RuleError("P1", fmt::format("merge '{}': unknown format '{}'; "
-                                        "formats are {}",
-                                        text, parts[next + 1],
-                                        floatFormatNames()));
+      throw RuleError("P1",
+                      fmt::format("merge '{}': unknown format '{}'; "
+                                  "formats are {}",
+                                  text, parts[next + 1], floatFormatNames()));
     next += 2;
   };
   clause("from", entry.from);
@@ -221,13 +223,13 @@ std::vector<BoundMerge> MergeOrder::bind(const Partition &partition) const {
   for (const MergeEntry &entry : entryList) {
     std::optional<int> digit = partition.find(entry.digit);
     if (!digit)
-      throw RuleError("T1", fmt::format("merge '{}': there is no digit '{}' in "
-                                        "'{}'",
-                                        entry.text(), entry.digit,
-                                        partition.text()));
+      throw RuleError("T1",
+                      fmt::format("merge '{}': there is no digit '{}' in "
+                                  "'{}'",
+                                  entry.text(), entry.digit, partition.text()));
     if (merged[*digit])
-      throw RuleError("T1", fmt::format("digit '{}' is merged twice",
-                                        entry.digit));
+      throw RuleError("T1",
+                      fmt::format("digit '{}' is merged twice", entry.digit));
     merged[*digit] = true;
     result.push_back({*digit, entry.form, entry.from, entry.in, entry.atom});
   }
@@ -245,9 +247,9 @@ void MergeOrder::validate(const Partition &partition, ReductionKind kind,
     const BoundMerge &merge = bound[i];
     const Digit &digit = partition.digits()[merge.digit];
     auto fail = [&](const char *rule, std::string_view reason) {
-      throw RuleError(rule, fmt::format("merge '{}' of digit '{}': {}",
-                                        entryList[i].text(), digit.text(),
-                                        reason));
+      throw RuleError(rule,
+                      fmt::format("merge '{}' of digit '{}': {}",
+                                  entryList[i].text(), digit.text(), reason));
     };
     if (digit.kind != DigitKind::Fixed &&
         (merge.form == Form::Halving || merge.form == Form::Fused))
@@ -267,8 +269,8 @@ void MergeOrder::validate(const Partition &partition, ReductionKind kind,
     if (merge.form != Form::Fused)
       continue;
     if (kind != ReductionKind::Dot)
-      fail("T6", fmt::format("an atom takes products, this is a {}",
-                             name(kind)));
+      fail("T6",
+           fmt::format("an atom takes products, this is a {}", name(kind)));
     if (i != 0)
       fail("T6", "fused must be the first merge");
     if (partition.length(merge.digit) != 1)
@@ -279,8 +281,8 @@ void MergeOrder::validate(const Partition &partition, ReductionKind kind,
       fail("T6", fmt::format("the radix {} is above the {} terms of the atom",
                              digit.radix, merge.atom->terms));
     if (start != Start::Identity)
-      fail("T7", fmt::format("the start is {}, an atom needs identity",
-                             name(start)));
+      fail("T7",
+           fmt::format("the start is {}, an atom needs identity", name(start)));
   }
 }
 

@@ -41,8 +41,8 @@ int64_t parseNumber(std::string_view text, std::string_view digit,
       syntaxError(digit, fmt::format("the {} '{}' is not a decimal number",
                                      what, text));
     if (value > (maxLength - 9) / 10)
-      throw RuleError("PI6", fmt::format("digit '{}': the {} is above 2^62",
-                                         digit, what));
+      throw RuleError(
+          "PI6", fmt::format("digit '{}': the {} is above 2^62", digit, what));
     value = value * 10 + (c - '0');
   }
   if (value == 0)
@@ -123,8 +123,8 @@ Partition Partition::parse(std::string_view text) {
     const Digit &digit = digits[i];
     for (size_t j = 0; j < i; ++j)
       if (digits[j].name == digit.name)
-        throw RuleError("PI2", fmt::format("two digits are named '{}'",
-                                           digit.name));
+        throw RuleError("PI2",
+                        fmt::format("two digits are named '{}'", digit.name));
     if (digit.kind == DigitKind::Star) {
       if (star)
         throw RuleError("PI3", fmt::format("digits '{}' and '{}' both have the "
@@ -171,8 +171,7 @@ Partition Partition::parse(std::string_view text) {
                                 digits.back().text()));
   for (size_t i = 0; i + 1 < count; ++i) {
     const Digit &inner = digits[i + 1];
-    if (digits[i].kind == DigitKind::Offsets ||
-        inner.kind != DigitKind::Fixed)
+    if (digits[i].kind == DigitKind::Offsets || inner.kind != DigitKind::Fixed)
       continue;
     int64_t covered = saturatingMul(inner.radix, result.lengths[i + 1]);
     if (covered < result.lengths[i])
@@ -215,8 +214,8 @@ std::optional<int64_t> Partition::capacity() const {
 
 void Partition::validate(int64_t extent) const {
   if (extent <= 0)
-    throw RuleError("D3",
-                    fmt::format("the extent is {}, it must be positive", extent));
+    throw RuleError(
+        "D3", fmt::format("the extent is {}, it must be positive", extent));
   if (digitList.empty())
     throw RuleError("PI1", "the partition has no digit");
   int64_t containing = extent;
@@ -268,8 +267,8 @@ Partition::digitsOf(int64_t position,
       // the last, so empty blocks own nothing.
       auto next = std::upper_bound(offsets.begin(), offsets.end(), position);
       if (next == offsets.begin() || next == offsets.end())
-        throw std::invalid_argument(fmt::format(
-            "the offsets do not contain position {}", position));
+        throw std::invalid_argument(
+            fmt::format("the offsets do not contain position {}", position));
       result.push_back(next - offsets.begin() - 1);
       begin = std::max(begin, *(next - 1));
     } else {
@@ -298,8 +297,8 @@ Partition Partition::renamed() const {
 void checkOffsets(const std::vector<int64_t> &offsets, int64_t extent) {
   if (offsets.size() < 2 || offsets.front() != 0 || offsets.back() != extent ||
       !std::is_sorted(offsets.begin(), offsets.end()))
-    throw std::invalid_argument(fmt::format(
-        "offsets must ascend from 0 to the extent {}", extent));
+    throw std::invalid_argument(
+        fmt::format("offsets must ascend from 0 to the extent {}", extent));
 }
 
 } // namespace bitpact::algebra

@@ -42,8 +42,8 @@ template <int exponentBits> uint16_t encode16(double value) {
   int exponent = static_cast<int>(magnitude >> 52) - 1023;
   if (exponent > bias)
     return static_cast<uint16_t>(sign | infinity);
-  uint64_t significand =
-      (magnitude & ((uint64_t(1) << 52) - 1)) | uint64_t(1) << 52;
+  uint64_t significand = (magnitude & ((uint64_t(1) << 52) - 1)) | uint64_t(1)
+                                                                       << 52;
   int shift = 52 - fractionBits;
   // `whole` is the biased exponent above the fraction; the implicit bit of a
   // normal significand adds the last one to the exponent.
@@ -118,8 +118,10 @@ inline double minimum(double a, double b) { return -maximum(-a, -b); }
 /// a * b rounded once to `format`; a and b are values of any format.
 double product(Format format, double a, double b);
 
-/// Calls `f` with the format as a template argument: f.template operator()<F>().
-template <class Function> decltype(auto) withFormat(Format format, Function &&f) {
+/// Calls `f` with the format as a template argument: f.template
+/// operator()<F>().
+template <class Function>
+decltype(auto) withFormat(Format format, Function &&f) {
   switch (format) {
   case Format::BF16:
     return f.template operator()<Format::BF16>();

@@ -1,5 +1,5 @@
-// ContractTables.cpp - what a contract says about dims, tensors, nodes and sites
-// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// ContractTables.cpp - what a contract says about dims, tensors, nodes and
+// sites Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "contracts/reference/ContractTables.h"
@@ -19,8 +19,7 @@ using nlohmann::json;
 namespace {
 
 Format formatAt(const json &text, const std::string &where, bool integers) {
-  std::optional<Format> format =
-      algebra::parseFormat(text.get<std::string>());
+  std::optional<Format> format = algebra::parseFormat(text.get<std::string>());
   if (!format || (!integers && !algebra::isFloat(*format)))
     throw RuleError("P1",
                     fmt::format("unknown format '{}'; formats are {}",
@@ -62,9 +61,10 @@ void ContractTables::readDims() {
       throw RuleError("D1", "a dim is a positive integer or \"*\"", where);
     facts.extent = bound.get<int64_t>();
     if (*facts.extent <= 0)
-      throw RuleError("D3", fmt::format("the extent is {}, it must be positive",
-                                        *facts.extent),
-                      where);
+      throw RuleError(
+          "D3",
+          fmt::format("the extent is {}, it must be positive", *facts.extent),
+          where);
   }
 }
 
@@ -81,7 +81,8 @@ void ContractTables::readTensors() {
     facts.name = tensor.at("name").get<std::string>();
     std::string kind = tensor.at("kind").get<std::string>();
     if (kind != "in" && kind != "out")
-      throw RuleError("C4", fmt::format("a tensor is in or out, not '{}'", kind),
+      throw RuleError("C4",
+                      fmt::format("a tensor is in or out, not '{}'", kind),
                       "op.tensors." + facts.name);
     if (find(program.tensors, facts.name) >= 0)
       throw RuleError("C3", "two tensors have this name",
@@ -115,8 +116,9 @@ int ContractTables::inputTensor(const std::string &name) const {
     throw RuleError("C4", fmt::format("there is no input '{}'", name),
                     "op.tensors");
   if (!algebra::isFloat(program.tensors[number].format))
-    throw RuleError("P1", "the operator computes with it, so it has a float "
-                          "format",
+    throw RuleError("P1",
+                    "the operator computes with it, so it has a float "
+                    "format",
                     "types." + name);
   return number;
 }
@@ -142,9 +144,10 @@ std::pair<Format, double> ContractTables::param(const std::string &name) const {
   int width = algebra::bits(format);
   if (error != std::errc() || end != text.data() + text.size() ||
       (width < 64 && bits >> width != 0))
-    throw RuleError("C4", fmt::format("'{}' are no bits of a {}", text,
-                                      algebra::name(format)),
-                    where);
+    throw RuleError(
+        "C4",
+        fmt::format("'{}' are no bits of a {}", text, algebra::name(format)),
+        where);
   return {format, decode(format, bits)};
 }
 
@@ -160,9 +163,10 @@ int ContractTables::offsetsTensor(const std::string &name,
   }
   const TensorFacts &facts = program.tensors[number];
   if (!facts.isInput || facts.format != Format::I32 || facts.dims.size() > 1)
-    throw RuleError("PI7", fmt::format("the offsets '{}' must be an i32 input "
-                                       "with one axis",
-                                       name),
+    throw RuleError("PI7",
+                    fmt::format("the offsets '{}' must be an i32 input "
+                                "with one axis",
+                                name),
                     where);
   return number;
 }
@@ -192,10 +196,9 @@ int ContractTables::node(const std::string &name, const std::string &kind,
   std::string startText = node.at("start").get<std::string>();
   std::optional<algebra::Start> start = algebra::parseStart(startText);
   if (!start)
-    throw RuleError("C4",
-                    fmt::format("a start is identity or first, not '{}'",
-                                startText),
-                    where + ".start");
+    throw RuleError(
+        "C4", fmt::format("a start is identity or first, not '{}'", startText),
+        where + ".start");
   const json &precision = node.at("precision");
   facts.reduction.kind = *parsedKind;
   facts.reduction.start = *start;
@@ -210,8 +213,8 @@ int ContractTables::node(const std::string &name, const std::string &kind,
   };
   algebra::Reduction &reduction = facts.reduction;
   placed(where + ".partition", [&] {
-    reduction.partition = algebra::Partition::parse(
-        node.at("partition").get<std::string>());
+    reduction.partition =
+        algebra::Partition::parse(node.at("partition").get<std::string>());
     if (program.dims[facts.over].extent)
       reduction.partition.validate(*program.dims[facts.over].extent);
   });
@@ -229,11 +232,10 @@ int ContractTables::node(const std::string &name, const std::string &kind,
                                  "name of an i32 input",
                     where);
   if (hasOffsets)
-    facts.offsets =
-        offsetsTensor(node.at("offsets").get<std::string>(), where + ".offsets");
+    facts.offsets = offsetsTensor(node.at("offsets").get<std::string>(),
+                                  where + ".offsets");
 
-  const std::optional<algebra::Atom> &atom =
-      reduction.order.entries()[0].atom;
+  const std::optional<algebra::Atom> &atom = reduction.order.entries()[0].atom;
   std::string site = name + ".step";
   facts.primitive =
       primitiveAt(site, atom ? PrimitiveKind::Atom : PrimitiveKind::Step);
@@ -279,10 +281,10 @@ int ContractTables::primitiveAt(const std::string &site, PrimitiveKind kind) {
       std::string known;
       for (const auto &[each, definition] : definitions.items())
         known += (known.empty() ? "" : " ") + each;
-      throw RuleError("A2",
-                      fmt::format("there is no primitive '{}'; there are: {}",
-                                  name, known),
-                      where);
+      throw RuleError(
+          "A2",
+          fmt::format("there is no primitive '{}'; there are: {}", name, known),
+          where);
     }
     found = primitiveNumbers
                 .emplace(name, static_cast<int>(program.primitives.size()))
@@ -316,14 +318,15 @@ Format ContractTables::siteFormat(const std::string &site) {
   const json &bound = rounding(site);
   std::string where = "rounding." + site;
   if (bound == "exact")
-    throw RuleError("R3", "exact is for a multiplication whose consumers add "
-                          "or subtract",
+    throw RuleError("R3",
+                    "exact is for a multiplication whose consumers add "
+                    "or subtract",
                     where);
   if (bound.at("mode") != "rne")
-    throw RuleError("R4",
-                    fmt::format("the mode is {}, there is: rne",
-                                bound.at("mode").dump()),
-                    where);
+    throw RuleError(
+        "R4",
+        fmt::format("the mode is {}, there is: rne", bound.at("mode").dump()),
+        where);
   return formatAt(bound.at("format"), where, false);
 }
 

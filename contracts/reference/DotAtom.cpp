@@ -28,10 +28,10 @@ Number unpack(double value, int precision, int minExponent) {
   // Values of the small formats are normal doubles.
   int exponent = static_cast<int>(magnitude >> 52) - 1023;
   int seen = std::max(exponent, minExponent);
-  uint64_t significand =
-      (magnitude & ((uint64_t(1) << 52) - 1)) | uint64_t(1) << 52;
-  int64_t integer = static_cast<int64_t>(significand >>
-                                         (53 - precision + seen - exponent));
+  uint64_t significand = (magnitude & ((uint64_t(1) << 52) - 1)) | uint64_t(1)
+                                                                       << 52;
+  int64_t integer =
+      static_cast<int64_t>(significand >> (53 - precision + seen - exponent));
   return {bits >> 63 ? -integer : integer, seen};
 }
 
@@ -58,9 +58,9 @@ double truncateToF32(int64_t sum, int scale) {
     magnitude = unit - scale > 63 ? 0 : magnitude >> (unit - scale);
     scale = unit;
   }
-  return magnitude == 0 ? 0
-                        : sign * std::ldexp(static_cast<double>(magnitude),
-                                            scale);
+  return magnitude == 0
+             ? 0
+             : sign * std::ldexp(static_cast<double>(magnitude), scale);
 }
 
 } // namespace

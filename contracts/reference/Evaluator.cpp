@@ -9,8 +9,9 @@
 namespace bitpact::reference {
 
 Evaluator::Evaluator(const nlohmann::json &canonical)
-    : program(std::make_unique<const OperatorProgram>(
-          compileOperator(canonical))) {}
+    : program(
+          std::make_unique<const OperatorProgram>(compileOperator(canonical))) {
+}
 Evaluator::~Evaluator() = default;
 Evaluator::Evaluator(Evaluator &&) noexcept = default;
 Evaluator &Evaluator::operator=(Evaluator &&) noexcept = default;

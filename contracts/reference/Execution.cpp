@@ -77,9 +77,10 @@ void Execution::bindDims(const std::map<std::string, Tensor> &inputs) {
   }
   if (inputs.size() != expected)
     for (const auto &[name, tensor] : inputs)
-      if (std::none_of(
-              program.tensors.begin(), program.tensors.end(),
-              [&](const TensorFacts &f) { return f.isInput && f.name == name; }))
+      if (std::none_of(program.tensors.begin(), program.tensors.end(),
+                       [&](const TensorFacts &f) {
+                         return f.isInput && f.name == name;
+                       }))
         throw std::invalid_argument(
             fmt::format("tensor '{}': the operator has no such input", name));
   for (size_t i = 0; i < program.dims.size(); ++i) {
@@ -187,8 +188,7 @@ void Execution::prepare() {
 
 void Execution::prepareReduce(const Operation &operation, Prepared &p) {
   const NodeFacts &node = program.nodes[operation.index];
-  std::vector<int> result =
-      columns(program.values[operation.result].dims);
+  std::vector<int> result = columns(program.values[operation.result].dims);
   for (int arg : operation.args) {
     std::vector<int> layout = columns(program.values[arg].dims);
     p.operands.push_back({Index::Map, spread(result, layout)});
@@ -228,7 +228,8 @@ void Execution::addSink(const NamedValue &named) {
   tensor.bytes.resize(count(named.dims) * algebra::bytes(tensor.format));
   // A row's value is laid out over its ascending dims, the tensor over its own.
   std::vector<int> order = columns(program.values[named.value].dims);
-  sinks.push_back({named.value, named.dims, spread(order, named.dims), &tensor});
+  sinks.push_back(
+      {named.value, named.dims, spread(order, named.dims), &tensor});
 }
 
 std::map<std::string, Tensor> Execution::takeResults() {

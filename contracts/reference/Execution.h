@@ -38,9 +38,9 @@ private:
   };
   /// What an operation needs besides the program's facts.
   struct Prepared {
-    int64_t elements = 1;        ///< of the result, in one row
-    bool oncePerRow = true;      ///< else the same in every row
-    std::vector<Index> operands; ///< for a reduction: at position 0
+    int64_t elements = 1;         ///< of the result, in one row
+    bool oncePerRow = true;       ///< else the same in every row
+    std::vector<Index> operands;  ///< for a reduction: at position 0
     std::vector<int64_t> strides; ///< of a reduction's operands
     std::vector<int64_t> source;  ///< of a load: offsets in the tensor
     const Tensor *tensor = nullptr;

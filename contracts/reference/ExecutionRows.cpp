@@ -55,9 +55,7 @@ void Execution::evaluate(size_t number, Worker &worker) const {
   const Prepared &p = prepared[number];
   std::vector<double> &out = worker.values[operation.result];
   out.resize(p.elements);
-  auto operand = [&](int i) {
-    return worker.values[operation.args[i]].data();
-  };
+  auto operand = [&](int i) { return worker.values[operation.args[i]].data(); };
   auto unary = [&](auto &&f) {
     const double *a = operand(0);
     const Index &ia = p.operands[0];
@@ -94,8 +92,7 @@ void Execution::evaluate(size_t number, Worker &worker) const {
   switch (operation.kind) {
   case OperationKind::Load: {
     const uint8_t *bytes = p.tensor->bytes.data();
-    int64_t base =
-        rowBase(program.tensors[operation.index].dims, worker.row);
+    int64_t base = rowBase(program.tensors[operation.index].dims, worker.row);
     switch (p.tensor->format) {
     case Format::BF16:
       load<uint16_t, Format::BF16>(bytes, p.source, base, out.data());
@@ -191,9 +188,9 @@ void Execution::runRow(int64_t row, Worker &worker) const {
     // Of the rows that share a value the first one stores it.
     bool owner = true;
     for (int dim : rowDims)
-      owner &= worker.row[dim] == 0 ||
-               std::find(sink.dims.begin(), sink.dims.end(), dim) !=
-                   sink.dims.end();
+      owner &=
+          worker.row[dim] == 0 ||
+          std::find(sink.dims.begin(), sink.dims.end(), dim) != sink.dims.end();
     if (owner)
       store(sink, worker);
   }

@@ -88,9 +88,9 @@ private:
   std::vector<std::string> args(const json &op, size_t count) const {
     auto ids = op.at("args").get<std::vector<std::string>>();
     if (ids.size() != count)
-      fail("C4", fmt::format("{} takes {} operands, it has {}",
-                             op.at("op").get<std::string>(), count,
-                             ids.size()));
+      fail("C4",
+           fmt::format("{} takes {} operands, it has {}",
+                       op.at("op").get<std::string>(), count, ids.size()));
     return ids;
   }
 
@@ -218,13 +218,14 @@ private:
     std::string site = op.value("site", std::string());
     if (!site.empty() && tables.isExact(site)) {
       if (kind != OperationKind::Mul)
-        fail("R3", fmt::format("site '{}' is exact, but no multiplication",
-                               site));
+        fail("R3",
+             fmt::format("site '{}' is exact, but no multiplication", site));
       Meaning product{Meaning::ExactProduct};
       product.factors = ids;
       for (const std::string &id : ids)
         if (meaning(id).kind == Meaning::ExactProduct)
-          fail("R3", fmt::format("site '{}' multiplies an exact product", site));
+          fail("R3",
+               fmt::format("site '{}' multiplies an exact product", site));
       define(op, product);
       return;
     }

@@ -26,7 +26,8 @@ struct TensorFacts {
 };
 
 /// A dimension is reduced by some node, or it tells rows apart: rows are
-/// evaluated one by one, and a value of a row is an array over its reduced dims.
+/// evaluated one by one, and a value of a row is an array over its reduced
+/// dims.
 struct DimFacts {
   std::string name;
   std::optional<int64_t> extent; ///< nothing: told by the inputs
@@ -42,16 +43,22 @@ struct ValueFacts {
 struct NodeFacts {
   std::string name;
   algebra::Reduction reduction;
-  int over;                        ///< the dim
-  int primitive;                   ///< the step
-  std::optional<int> offsets;      ///< the tensor
+  int over;                   ///< the dim
+  int primitive;              ///< the step
+  std::optional<int> offsets; ///< the tensor
 };
 
 enum class OperationKind : uint8_t {
   Load,     ///< tensor `index`
   Constant, ///< `constant`
   Extent,   ///< the extent of dim `index`
-  Add, Sub, Mul, Div, Max, Neg, Abs,
+  Add,
+  Sub,
+  Mul,
+  Div,
+  Max,
+  Neg,
+  Abs,
   Fma,    ///< ±a * b ± c
   Apply,  ///< primitive `index`
   Reduce, ///< node `index`

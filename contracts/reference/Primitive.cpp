@@ -52,8 +52,9 @@ const TypeFacts &facts(ScalarType type) {
 }
 
 const std::map<std::string_view, Predicate> floatPredicates{
-    {"oeq", Predicate::Eq}, {"olt", Predicate::Lt},      {"ole", Predicate::Le},
-    {"ogt", Predicate::Gt}, {"oge", Predicate::Ge},      {"une", Predicate::Ne},
+    {"oeq", Predicate::Eq},      {"olt", Predicate::Lt},
+    {"ole", Predicate::Le},      {"ogt", Predicate::Gt},
+    {"oge", Predicate::Ge},      {"une", Predicate::Ne},
     {"ord", Predicate::Ordered}, {"uno", Predicate::Unordered}};
 const std::map<std::string_view, Predicate> integerPredicates{
     {"eq", Predicate::Eq},   {"ne", Predicate::Ne},   {"slt", Predicate::Lt},
@@ -78,16 +79,17 @@ Format floatFormat(const std::string &text, const std::string &where) {
   return *format;
 }
 
-uint64_t parseBits(const std::string &text, int bits, const std::string &where) {
+uint64_t parseBits(const std::string &text, int bits,
+                   const std::string &where) {
   uint64_t value = 0;
   auto [end, error] =
       std::from_chars(text.data(), text.data() + text.size(), value, 16);
   if (error != std::errc() || end != text.data() + text.size() ||
       (bits < 64 && value >> bits != 0))
-    throw RuleError("C4",
-                    fmt::format("'{}' is no hexadecimal number of {} bits", text,
-                                bits),
-                    where);
+    throw RuleError(
+        "C4",
+        fmt::format("'{}' is no hexadecimal number of {} bits", text, bits),
+        where);
   return value;
 }
 
@@ -135,10 +137,9 @@ Primitive::Primitive(const json &definition, const std::string &where) {
 }
 
 void Primitive::readAtom(const json &definition, const std::string &where) {
-  atom = algebra::Atom::parse(
-      fmt::format("{}({},{})", definition.at("atom").get<std::string>(),
-                  definition.at("L").get<int64_t>(),
-                  definition.at("F").get<int64_t>()));
+  atom = algebra::Atom::parse(fmt::format(
+      "{}({},{})", definition.at("atom").get<std::string>(),
+      definition.at("L").get<int64_t>(), definition.at("F").get<int64_t>()));
   bool small = arguments[0] == Format::BF16 || arguments[0] == Format::F16;
   if (*reduction != algebra::ReductionKind::Dot || !small ||
       arguments[0] != arguments[1] || result != Format::F32)
@@ -159,9 +160,10 @@ void Primitive::readBody(const json &definition, const std::string &where) {
   auto lookUp = [&](const std::string &id) {
     auto found = numbers.find(id);
     if (found == numbers.end())
-      throw RuleError("A3", fmt::format("value '{}' is not defined before its "
-                                        "use",
-                                        id),
+      throw RuleError("A3",
+                      fmt::format("value '{}' is not defined before its "
+                                  "use",
+                                  id),
                       where);
     return found->second;
   };

@@ -27,12 +27,46 @@ union Register {
 enum class ScalarType : uint8_t { BF16, F16, F32, F64, I1, I32, I64 };
 
 enum class Opcode : uint8_t {
-  Constant, Add, Sub, Mul, Div, Fma, Sqrt, Maximum, Minimum, Neg, Abs, Cmp,
-  Select, Convert, Bitcast, IAdd, ISub, IAnd, IOr, IXor, IShl, IShr, UShr, ICmp
+  Constant,
+  Add,
+  Sub,
+  Mul,
+  Div,
+  Fma,
+  Sqrt,
+  Maximum,
+  Minimum,
+  Neg,
+  Abs,
+  Cmp,
+  Select,
+  Convert,
+  Bitcast,
+  IAdd,
+  ISub,
+  IAnd,
+  IOr,
+  IXor,
+  IShl,
+  IShr,
+  UShr,
+  ICmp
 };
 
-enum class Predicate : uint8_t { Eq, Ne, Lt, Le, Gt, Ge, ULt, ULe, UGt, UGe,
-                                 Ordered, Unordered };
+enum class Predicate : uint8_t {
+  Eq,
+  Ne,
+  Lt,
+  Le,
+  Gt,
+  Ge,
+  ULt,
+  ULe,
+  UGt,
+  UGe,
+  Ordered,
+  Unordered
+};
 
 struct Instruction {
   Opcode opcode;

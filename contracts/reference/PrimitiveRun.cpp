@@ -26,8 +26,7 @@ int64_t asSigned(ScalarType type, uint64_t value) {
 bool isReal(ScalarType type) { return type <= ScalarType::F64; }
 Format format(ScalarType type) { return static_cast<Format>(type); }
 
-template <class Value>
-bool compare(Predicate predicate, Value a, Value b) {
+template <class Value> bool compare(Predicate predicate, Value a, Value b) {
   switch (predicate) {
   case Predicate::Eq:
     return a == b;
@@ -137,11 +136,10 @@ double Primitive::run(Register *file) const {
       out.integer = compare(i.predicate, a.real, b.real);
       break;
     case Opcode::ICmp:
-      out.integer =
-          i.predicate >= Predicate::ULt
-              ? compare(i.predicate, a.integer, b.integer)
-              : compare(i.predicate, asSigned(i.operand, a.integer),
-                        asSigned(i.operand, b.integer));
+      out.integer = i.predicate >= Predicate::ULt
+                        ? compare(i.predicate, a.integer, b.integer)
+                        : compare(i.predicate, asSigned(i.operand, a.integer),
+                                  asSigned(i.operand, b.integer));
       break;
     case Opcode::Select:
       out = a.integer ? b : c;

@@ -34,11 +34,10 @@ public:
     cut(0, 0, extent, blocks);
     plan.order.resize(extent);
     std::iota(plan.order.begin(), plan.order.end(), 0);
-    std::sort(plan.order.begin(), plan.order.end(),
-              [&](int64_t a, int64_t b) {
-                return std::lexicographical_compare(key(a), key(a) + levels,
-                                                    key(b), key(b) + levels);
-              });
+    std::sort(plan.order.begin(), plan.order.end(), [&](int64_t a, int64_t b) {
+      return std::lexicographical_compare(key(a), key(a) + levels, key(b),
+                                          key(b) + levels);
+    });
     planChains();
     for (int level = algebra::accumulatorEntries(entries); level < levels;
          ++level)
@@ -241,18 +240,16 @@ double ReductionPlan::evaluate(const Primitive &step, Operand left,
   if (scratch.registers.size() < step.registers())
     scratch.registers.resize(step.registers());
   for (size_t i = 0; i < chains.size(); ++i)
-    scratch.slots[i] = atom
-                           ? atomChain(step, chains[i], left, right, scratch)
-                           : chainOf(step, chains[i], left, right, scratch);
+    scratch.slots[i] = atom ? atomChain(step, chains[i], left, right, scratch)
+                            : chainOf(step, chains[i], left, right, scratch);
   for (const Merge &merge : merges) {
     double &into = scratch.slots[merge.into];
     if (merge.from >= 0) {
       double from = scratch.slots[merge.from];
       into = kind == ReductionKind::Max
                  ? maximum(into, from)
-                 : withFormat(accumulator, [&]<Format F>() {
-                     return add<F>(into, from);
-                   });
+                 : withFormat(accumulator,
+                              [&]<Format F>() { return add<F>(into, from); });
     }
     if (merge.format && !algebra::widensExactly(accumulator, *merge.format))
       into = roundTo(*merge.format, into);
