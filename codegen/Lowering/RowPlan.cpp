@@ -21,7 +21,9 @@ llvm::Error refusal(const char *format, Args &&...args) {
       llvm::formatv(format, std::forward<Args>(args)...).str());
 }
 
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+std::string inQuotes(std::string_view text) {
+  return "'" + std::string(text) + "'";
+}
 
 std::vector<DigitShape> shapesOf(const algebra::Partition &partition,
                                  int64_t extent) {
@@ -142,7 +144,7 @@ lowering::planNode(pact::NodeAttr node, int64_t extent,
   if (auto offsets = partition.offsetsDigit())
     return refusal("partition: digit {0} has blocks given by offsets; "
                    "schedules of rows accept fixed and * digits",
-                   quoted(partition.digits()[*offsets].name));
+                   inQuotes(partition.digits()[*offsets].name));
   plan.digits = shapesOf(partition, extent);
   std::vector<algebra::BoundMerge> merges =
       node.getMerge().getValue().bind(partition);
@@ -159,7 +161,7 @@ lowering::planNode(pact::NodeAttr node, int64_t extent,
     if (merge.form == Form::Fused)
       return refusal("merge: {0} is fused, and a reduction of rows has no "
                      "matrix unit to run it; write chain",
-                     quoted(partition.digits()[merge.digit].name));
+                     inQuotes(partition.digits()[merge.digit].name));
     if (lanes && *lanes == unsigned(merge.digit)) {
       appendLaneDigit(plan.order, merge, radix, schedule.getLanes());
       continue;

@@ -17,6 +17,9 @@ using namespace llvm;
 namespace bitpact::codegen {
 namespace {
 
+constexpr char kHowToGet[] =
+    "get it with `pip install nvidia-cuda-nvcc` or with the CUDA toolkit 13";
+
 /// A file that goes when its scope does.
 class ScratchFile {
 public:
@@ -114,15 +117,16 @@ Expected<std::string> findPtxas(const CompileOptions &options) {
   if (!options.ptxasPath.empty()) {
     if (sys::fs::can_execute(options.ptxasPath))
       return options.ptxasPath;
-    return createStringError("no ptxas at " + options.ptxasPath);
+    return createStringError("there is no ptxas at " + options.ptxasPath +
+                             "; " + kHowToGet);
   }
   for (const std::string &path : candidates())
     if (sys::fs::can_execute(path))
       return path;
   return createStringError(
       "the CUDA target needs ptxas, which is not in PATH, not in "
-      "/usr/local/cuda/bin and not in a Python environment; "
-      "get it with `pip install nvidia-cuda-nvcc` or with the CUDA toolkit 13");
+      "/usr/local/cuda/bin and not in a Python environment; " +
+      std::string(kHowToGet));
 }
 
 Expected<PtxasInfo> queryPtxas(const CompileOptions &options) {

@@ -24,7 +24,7 @@ def Kernel_Float : AnyTypeOf<[AnyFloat, VectorOfRankAndType<[1], [AnyFloat]>]>;
 //===- structure -----------------------------------------------------------===//
 
 def Kernel_FuncOp : Kernel_Op<"func", [IsolatedFromAbove, Symbol,
-    SingleBlock, DeclareOpInterfaceMethods<RegionKindInterface>]> {
+                                       SingleBlock]> {
   let summary = "the body of one program of a launch";
   let description = [{
     Arguments follow the calling convention of packages: for each tensor its
@@ -52,9 +52,6 @@ def Kernel_FuncOp : Kernel_Op<"func", [IsolatedFromAbove, Symbol,
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    static ::mlir::RegionKind getRegionKind(unsigned) {
-      return ::mlir::RegionKind::SSACFG;
-    }
     /// The argument of that slot name; null if there is none.
     ::mlir::BlockArgument slot(::llvm::StringRef name);
   }];

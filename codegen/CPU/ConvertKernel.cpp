@@ -1,0 +1,162 @@
+// ConvertKernel.cpp - kernels to functions whose lanes are vector elements
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/CPU/ConvertKernel.h"
+
+#include "codegen/CPU/LaneAccess.h"
+#include "dialects/Kernel/KernelDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+using namespace bitpact;
+using namespace bitpact::codegen;
+
+namespace {
+
+class Converter {
+public:
+  explicit Converter(kernel::FuncOp func)
+      : func(func), builder(func), loc(func.getLoc()) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult convert(Operation *op);
+  Value i64(int64_t v) {
+    return LLVM::ConstantOp::create(builder, loc, builder.getI64Type(),
+                                    builder.getI64IntegerAttr(v));
+  }
+  Value cell(Value scratch, Type type, Value index) {
+    return LLVM::GEPOp::create(builder, loc, scratch.getType(), type, scratch,
+                               ValueRange{index});
+  }
+  Value exchange(Value value, int64_t distance);
+
+  kernel::FuncOp func;
+  OpBuilder builder;
+  Location loc;
+  LLVM::LLVMFuncOp target;
+  Value program;
+};
+
+LogicalResult Converter::run() {
+  MLIRContext *context = builder.getContext();
+  auto pointer = LLVM::LLVMPointerType::get(context);
+  Type i64Type = builder.getI64Type();
+  target = LLVM::LLVMFuncOp::create(
+      builder, loc, func.getSymName(),
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context),
+                                  {pointer, i64Type, i64Type}));
+  Block *entry = target.addEntryBlock(builder);
+  builder.setInsertionPointToStart(entry);
+  Value slots = entry->getArgument(0);
+  Block &body = func.getBody().front();
+  for (BlockArgument argument : body.getArguments()) {
+    Value at = LLVM::GEPOp::create(
+        builder, loc, pointer, i64Type, slots,
+        ArrayRef<LLVM::GEPArg>{int(argument.getArgNumber())});
+    Type type = isa<kernel::BufferType>(argument.getType()) ? Type(pointer)
+                                                            : i64Type;
+    argument.replaceAllUsesWith(
+        LLVM::LoadOp::create(builder, loc, type, at));
+  }
+  auto loop = scf::ForOp::create(builder, loc, entry->getArgument(1),
+                                 entry->getArgument(2), i64(1));
+  LLVM::ReturnOp::create(builder, loc, ValueRange());
+  program = loop.getInductionVar();
+  Block *inner = loop.getBody();
+  Operation *end = inner->getTerminator();
+  inner->getOperations().splice(end->getIterator(), body.getOperations());
+  SmallVector<Operation *> ops;
+  inner->walk([&](Operation *op) {
+    if (isa<kernel::KernelDialect>(op->getDialect()))
+      ops.push_back(op);
+  });
+  for (Operation *op : ops)
+    if (failed(convert(op)))
+      return failure();
+  func.erase();
+  return success();
+}
+
+Value Converter::exchange(Value value, int64_t distance) {
+  int32_t lanes = cast<VectorType>(value.getType()).getDimSize(0);
+  SmallVector<int32_t> partner;
+  for (int32_t lane = 0; lane < lanes; ++lane)
+    partner.push_back(lane ^ distance);
+  return LLVM::ShuffleVectorOp::create(builder, loc, value, value, partner);
+}
+
+LogicalResult Converter::convert(Operation *op) {
+  builder.setInsertionPoint(op);
+  loc = op->getLoc();
+  LaneAccess access(builder, loc);
+  Value result;
+  if (auto load = dyn_cast<kernel::LoadOp>(op)) {
+    for (auto [old, value] : llvm::zip(load.getValues(), access.load(load)))
+      old.replaceAllUsesWith(value);
+  } else if (auto store = dyn_cast<kernel::StoreOp>(op)) {
+    access.store(store);
+  } else if (isa<kernel::ProgramOp>(op)) {
+    result = program;
+  } else if (auto lane = dyn_cast<kernel::LaneOp>(op)) {
+    auto type = cast<VectorType>(lane.getType());
+    SmallVector<int64_t> index(type.getDimSize(0));
+    std::iota(index.begin(), index.end(), 0);
+    result = arith::ConstantOp::create(
+        builder, loc, DenseElementsAttr::get(type, ArrayRef<int64_t>(index)));
+  } else if (auto fma = dyn_cast<kernel::FmaOp>(op)) {
+    result = LLVM::FMAOp::create(builder, loc, fma.getA(), fma.getB(),
+                                 fma.getC());
+  } else if (auto sqrt = dyn_cast<kernel::SqrtOp>(op)) {
+    result = LLVM::SqrtOp::create(builder, loc, sqrt.getA());
+  } else if (auto exchange = dyn_cast<kernel::ExchangeOp>(op)) {
+    result = this->exchange(exchange.getValue(), exchange.getDistance());
+  } else if (auto scratch = dyn_cast<kernel::ScratchOp>(op)) {
+    // Outside of the loop over programs, which would grow the stack.
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(&target.getBody().front());
+    kernel::ScratchType type = scratch.getType();
+    result = LLVM::AllocaOp::create(
+        builder, loc, LLVM::LLVMPointerType::get(builder.getContext()),
+        type.getCellType(), i64(type.getSize()));
+  } else if (auto peek = dyn_cast<kernel::PeekOp>(op)) {
+    result = LLVM::LoadOp::create(
+        builder, loc, peek.getType(),
+        cell(peek->getOperand(0), peek.getType(), peek.getIndex()));
+  } else if (auto poke = dyn_cast<kernel::PokeOp>(op)) {
+    LLVM::StoreOp::create(
+        builder, loc, poke.getValue(),
+        cell(poke->getOperand(1), poke.getValue().getType(), poke.getIndex()));
+  }
+  if (op->getNumResults() == 1 && result)
+    op->getResult(0).replaceAllUsesWith(result);
+  if (!op->use_empty())
+    return op->emitOpError("has no form on CPUs");
+  op->erase();
+  return success();
+}
+
+struct ConvertKernelToCPUPass
+    : PassWrapper<ConvertKernelToCPUPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ConvertKernelToCPUPass)
+  StringRef getArgument() const override { return "convert-kernel-to-cpu"; }
+  StringRef getDescription() const override {
+    return "kernels to functions whose lanes are vector elements";
+  }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<LLVM::LLVMDialect>();
+  }
+  void runOnOperation() override {
+    for (auto func :
+         llvm::make_early_inc_range(getOperation().getOps<kernel::FuncOp>()))
+      if (failed(Converter(func).run()))
+        return signalPassFailure();
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Pass> codegen::createConvertKernelToCPUPass() {
+  return std::make_unique<ConvertKernelToCPUPass>();
+}

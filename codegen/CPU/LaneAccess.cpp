@@ -1,0 +1,221 @@
+// LaneAccess.cpp - loads and stores of all lanes at once
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/CPU/LaneAccess.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+using namespace bitpact;
+using namespace bitpact::codegen;
+
+Value LaneAccess::i64(int64_t v) {
+  return LLVM::ConstantOp::create(builder, loc, builder.getI64Type(),
+                                  builder.getI64IntegerAttr(v));
+}
+
+LaneAccess::Access LaneAccess::accessOf(Operation *op, Value buffer,
+                                        Value offset, Value laneOffsets,
+                                        ValueRange masks, int64_t laneStride,
+                                        ValueRange values) {
+  auto vector = cast<VectorType>(values.front().getType());
+  unsigned width = vector.getElementTypeBitWidth();
+  Type element = builder.getIntegerType(width);
+  Value base = LLVM::GEPOp::create(builder, loc, buffer.getType(), element,
+                                   buffer, ValueRange{offset});
+  return {base,
+          laneOffsets,
+          masks,
+          laneStride,
+          vector.getDimSize(0),
+          int64_t(values.size()),
+          element,
+          width / 8};
+}
+
+Value LaneAccess::shuffle(Value v, ArrayRef<int32_t> indices) {
+  return LLVM::ShuffleVectorOp::create(builder, loc, v, v, indices);
+}
+
+Value LaneAccess::address(const Access &a, int64_t lane, int64_t j) {
+  Value base = a.base;
+  if (a.laneOffsets) {
+    Value offset = LLVM::ExtractElementOp::create(builder, loc, a.laneOffsets,
+                                                  i64(lane));
+    base = LLVM::GEPOp::create(builder, loc, base.getType(), a.element, base,
+                               ValueRange{offset});
+  }
+  int64_t constant = lane * a.laneStride + j;
+  if (!constant)
+    return base;
+  return LLVM::GEPOp::create(builder, loc, base.getType(), a.element, base,
+                             ArrayRef<LLVM::GEPArg>{int(constant)});
+}
+
+Value LaneAccess::maskOf(const Access &a, int64_t lane, int64_t j) {
+  if (a.masks.empty())
+    return {};
+  Value mask = a.masks[a.masks.size() == 1 ? 0 : j];
+  return LLVM::ExtractElementOp::create(builder, loc, mask, i64(lane));
+}
+
+/// The elements of all values, those of one lane side by side.
+Value LaneAccess::interleave(ArrayRef<Value> values, int64_t lanes) {
+  if (values.size() == 1)
+    return values.front();
+  // Concatenate pairwise (the count is a power of two), then reorder once.
+  SmallVector<Value> parts(values);
+  int64_t width = lanes;
+  while (parts.size() > 1) {
+    SmallVector<Value> next;
+    SmallVector<int32_t> both(2 * width);
+    std::iota(both.begin(), both.end(), 0);
+    for (size_t i = 0; i < parts.size(); i += 2)
+      next.push_back(LLVM::ShuffleVectorOp::create(builder, loc, parts[i],
+                                                   parts[i + 1], both));
+    parts = next;
+    width *= 2;
+  }
+  SmallVector<int32_t> order;
+  for (int32_t lane = 0; lane < lanes; ++lane)
+    for (int32_t j = 0; j < int32_t(values.size()); ++j)
+      order.push_back(j * lanes + lane);
+  return shuffle(parts.front(), order);
+}
+
+Value LaneAccess::wideMask(const Access &a) {
+  if (a.masks.size() > 1)
+    return interleave(SmallVector<Value>(a.masks), a.lanes);
+  if (a.pack == 1)
+    return a.masks[0];
+  SmallVector<int32_t> repeat;
+  for (int32_t lane = 0; lane < a.lanes; ++lane)
+    repeat.append(a.pack, lane);
+  return shuffle(a.masks[0], repeat);
+}
+
+Value LaneAccess::guarded(Value mask, Type type,
+                          llvm::function_ref<Value()> body) {
+  if (!mask)
+    return body();
+  TypeRange results = type ? TypeRange(type) : TypeRange();
+  auto branch =
+      scf::IfOp::create(builder, loc, results, mask, /*withElse=*/bool(type));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  Value value = body();
+  if (!type)
+    return {};
+  scf::YieldOp::create(builder, loc, value);
+  builder.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(builder, loc,
+                       LLVM::ZeroOp::create(builder, loc, type).getResult());
+  return branch.getResult(0);
+}
+
+SmallVector<Value> LaneAccess::loadContiguous(const Access &a) {
+  Type wide = VectorType::get({a.lanes * a.pack}, a.element);
+  Value all;
+  if (a.masks.empty())
+    all = LLVM::LoadOp::create(builder, loc, wide, a.base, a.bytes);
+  else
+    all = LLVM::MaskedLoadOp::create(
+        builder, loc, wide, a.base, wideMask(a),
+        LLVM::ZeroOp::create(builder, loc, wide).getResult(), a.bytes);
+  SmallVector<Value> values;
+  for (int32_t j = 0; j < a.pack; ++j) {
+    SmallVector<int32_t> indices;
+    for (int32_t lane = 0; lane < a.lanes; ++lane)
+      indices.push_back(lane * a.pack + j);
+    values.push_back(a.pack == 1 ? all : shuffle(all, indices));
+  }
+  return values;
+}
+
+/// A lane that is masked off must not keep others from reading, nor read.
+SmallVector<Value> LaneAccess::loadShared(const Access &a) {
+  SmallVector<Value> values;
+  Type type = VectorType::get({a.lanes}, a.element);
+  for (int64_t j = 0; j < a.pack; ++j) {
+    Value any;
+    for (int64_t lane = 0; lane < a.lanes && !a.masks.empty(); ++lane) {
+      Value mask = maskOf(a, lane, j);
+      any = any ? LLVM::OrOp::create(builder, loc, any, mask) : mask;
+    }
+    Value one = guarded(any, a.element, [&]() -> Value {
+      return LLVM::LoadOp::create(builder, loc, a.element, address(a, 0, j),
+                                  a.bytes);
+    });
+    values.push_back(vector::BroadcastOp::create(builder, loc, type, one));
+  }
+  return values;
+}
+
+SmallVector<Value> LaneAccess::loadEach(const Access &a) {
+  Type type = VectorType::get({a.lanes}, a.element);
+  Type packed = VectorType::get({a.pack}, a.element);
+  SmallVector<Value> values(a.pack,
+                            LLVM::ZeroOp::create(builder, loc, type));
+  bool together = a.pack > 1 && a.masks.size() <= 1;
+  for (int64_t lane = 0; lane < a.lanes; ++lane) {
+    Value group;
+    if (together)
+      group = guarded(maskOf(a, lane, 0), packed, [&]() -> Value {
+        return LLVM::LoadOp::create(builder, loc, packed, address(a, lane, 0),
+                                    a.bytes);
+      });
+    for (int64_t j = 0; j < a.pack; ++j) {
+      Value one =
+          together
+              ? LLVM::ExtractElementOp::create(builder, loc, group, i64(j))
+                    .getResult()
+              : guarded(maskOf(a, lane, j), a.element, [&]() -> Value {
+                  return LLVM::LoadOp::create(builder, loc, a.element,
+                                              address(a, lane, j), a.bytes);
+                });
+      values[j] = LLVM::InsertElementOp::create(builder, loc, values[j], one,
+                                                i64(lane));
+    }
+  }
+  return values;
+}
+
+SmallVector<Value> LaneAccess::load(kernel::LoadOp op) {
+  Access a = accessOf(op, op->getOperand(0), op.getOffset(),
+                      op.getLaneOffsets(), op.getMasks(), op.getLaneStride(),
+                      op.getValues());
+  SmallVector<Value> values = a.contiguous() ? loadContiguous(a)
+                              : a.shared()   ? loadShared(a)
+                                             : loadEach(a);
+  for (Value &value : values)
+    value = LLVM::BitcastOp::create(builder, loc,
+                                    op.getValues().front().getType(), value);
+  return values;
+}
+
+void LaneAccess::store(kernel::StoreOp op) {
+  Access a = accessOf(op, op->getOperand(op.getValues().size()),
+                      op.getOffset(), op.getLaneOffsets(), op.getMasks(),
+                      op.getLaneStride(), op.getValues());
+  Type type = VectorType::get({a.lanes}, a.element);
+  SmallVector<Value> values;
+  for (Value value : op.getValues())
+    values.push_back(LLVM::BitcastOp::create(builder, loc, type, value));
+  if (a.contiguous()) {
+    Value all = interleave(values, a.lanes);
+    if (a.masks.empty())
+      LLVM::StoreOp::create(builder, loc, all, a.base, a.bytes);
+    else
+      LLVM::MaskedStoreOp::create(builder, loc, all, a.base, wideMask(a),
+                                  a.bytes);
+    return;
+  }
+  for (int64_t lane = 0; lane < a.lanes; ++lane)
+    for (int64_t j = 0; j < a.pack; ++j)
+      guarded(maskOf(a, lane, j), Type(), [&]() -> Value {
+        Value one = LLVM::ExtractElementOp::create(builder, loc, values[j],
+                                                   i64(lane));
+        LLVM::StoreOp::create(builder, loc, one, address(a, lane, j), a.bytes);
+        return {};
+      });
+}

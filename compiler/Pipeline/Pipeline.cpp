@@ -1,0 +1,282 @@
+// Pipeline.cpp - from contract files to a package
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/Pipeline/Pipeline.h"
+
+#include "codegen/CPU/ConvertKernel.h"
+#include "codegen/Lowering/Passes.h"
+#include "codegen/Lowering/RowLowering.h"
+#include "codegen/NVPTX/ConvertKernel.h"
+#include "codegen/Package/PackageBuilder.h"
+#include "codegen/Targets.h"
+#include "compiler/Pipeline/Expectation.h"
+#include "compiler/Schedule/Schedule.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/ThreadPool.h"
+
+#include <atomic>
+
+using namespace mlir;
+using namespace bitpact;
+using namespace bitpact::pipeline;
+
+namespace {
+
+/// One contract, one target, one schedule.
+struct Job {
+  size_t contract;
+  const codegen::Target *target;
+  schedule::Proposal proposal;
+  std::string entry;
+  /// What the worker leaves behind.
+  std::optional<codegen::CompiledCode> code;
+  std::string text;
+  DictionaryAttr access;
+};
+
+class Compilation {
+public:
+  Compilation(const CompileRequest &request, const reader::Library &library,
+              MLIRContext *context, const Progress &progress)
+      : request(request), library(library), context(context),
+        progress(progress) {}
+
+  FailureOr<CompileResult> run();
+
+private:
+  LogicalResult read();
+  LogicalResult plan();
+  LogicalResult compileAll();
+  LogicalResult compileJob(Job &job);
+  LogicalResult package(CompileResult &result);
+  bool stops(Phase phase) const { return request.stopAfter == phase; }
+  void report(const std::string &what, int done, int total) {
+    if (progress)
+      progress(what, done, total);
+  }
+  pact::ContractOp contractOf(size_t i) {
+    return *contracts[i].module->getOps<pact::ContractOp>().begin();
+  }
+  pact::OperatorOp operatorOf(size_t i) {
+    return *contracts[i].module->getOps<pact::OperatorOp>().begin();
+  }
+
+  const CompileRequest &request;
+  const reader::Library &library;
+  MLIRContext *context;
+  const Progress &progress;
+  std::vector<reader::ReadResult> contracts;
+  std::vector<const codegen::Target *> targets;
+  std::vector<Job> jobs;
+};
+
+std::string print(Operation *op) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  op->print(stream);
+  return text + "\n";
+}
+
+LogicalResult Compilation::read() {
+  for (auto [i, path] : llvm::enumerate(request.contracts)) {
+    report("reading " + path, int(i), int(request.contracts.size()));
+    FailureOr<reader::ReadResult> one =
+        reader::readContract(path, library, context);
+    if (failed(one))
+      return failure();
+    auto same = llvm::find_if(contracts, [&](const reader::ReadResult &other) {
+      return other.digest == one->digest;
+    });
+    // Another spelling of a contract adds nothing to the package.
+    if (same == contracts.end())
+      contracts.push_back(std::move(*one));
+  }
+  return success();
+}
+
+LogicalResult Compilation::plan() {
+  for (const std::string &spec : request.targets) {
+    auto named = codegen::builtinTargets().parse(spec);
+    if (!named)
+      return emitError(UnknownLoc::get(context))
+             << llvm::toString(named.takeError());
+    for (const codegen::Target *target : *named)
+      if (!llvm::is_contained(targets, target))
+        targets.push_back(target);
+  }
+  for (size_t i = 0; i < contracts.size(); ++i)
+    for (const codegen::Target *target : targets) {
+      auto proposals = schedule::propose(contractOf(i), operatorOf(i), *target,
+                                         request.roles);
+      if (failed(proposals))
+        return failure();
+      for (auto [n, proposal] : llvm::enumerate(*proposals))
+        jobs.push_back({i, target, proposal,
+                        "bitpact_" + operatorOf(i).getSymName().str() + "_" +
+                            contracts[i].digest.substr(0, 12) + "_" +
+                            std::to_string(n),
+                        {},
+                        {},
+                        {}});
+    }
+  return success();
+}
+
+void addLowering(PassManager &manager, codegen::TargetKind kind, Phase until) {
+  bool gpu = kind != codegen::TargetKind::Cpu;
+  OpPassManager &kernels = manager.nest<kernel::FuncOp>();
+  if (gpu)
+    kernels.addPass(lowering::createDistributePass());
+  kernels.addPass(lowering::createExpandNarrowPass(/*keepBf16=*/gpu));
+  if (until < Phase::Convert)
+    return;
+  manager.addPass(gpu ? codegen::createConvertKernelToNVVMPass()
+                      : codegen::createConvertKernelToCPUPass());
+  lowering::addToLLVMPasses(manager);
+}
+
+LogicalResult Compilation::compileJob(Job &job) {
+  pact::ContractOp contract = contractOf(job.contract);
+  OwningOpRef<ModuleOp> module = ModuleOp::create(contract.getLoc());
+  FailureOr<kernel::FuncOp> kernel =
+      lowering::lowerRows(contract, operatorOf(job.contract),
+                          job.proposal.schedule, job.entry, *module);
+  if (failed(kernel))
+    return failure();
+  job.access = kernel->getAccessAttr();
+  if (failed(verify(*module)))
+    return failure();
+  if (stops(Phase::Lower)) {
+    job.text = print(*module);
+    return success();
+  }
+  PassManager manager(context);
+  addLowering(manager, job.target->kind(),
+              request.stopAfter.value_or(Phase::Package));
+  if (failed(manager.run(*module)))
+    return failure();
+  if (stops(Phase::Distribute) || stops(Phase::Convert)) {
+    job.text = print(*module);
+    return success();
+  }
+  FailureOr<codegen::CompiledCode> code = job.target->compile(*module, {});
+  if (failed(code))
+    return failure();
+  job.code = std::move(*code);
+  job.text = job.code->assembly;
+  if (stops(Phase::Assemble))
+    return success();
+  return codegen::reportFindings(
+      contract.getLoc(), job.target->spec(),
+      job.target->lint(*job.code, expectationOf(contract,
+                                                operatorOf(job.contract))));
+}
+
+LogicalResult Compilation::compileAll() {
+  std::atomic<int> done = 0;
+  std::atomic<bool> failed = false;
+  llvm::DefaultThreadPool pool(llvm::hardware_concurrency());
+  std::mutex reporting;
+  for (Job &job : jobs)
+    pool.async([&] {
+      if (failed)
+        return;
+      if (mlir::failed(compileJob(job)))
+        failed = true;
+      std::lock_guard<std::mutex> lock(reporting);
+      report("compiling for " + job.target->spec(), ++done, int(jobs.size()));
+    });
+  pool.wait();
+  return mlir::failure(failed);
+}
+
+LogicalResult Compilation::package(CompileResult &result) {
+  codegen::PackageBuilder builder;
+  for (const reader::ReadResult &contract : contracts)
+    builder.addContract(contract.canonical, contract.digest);
+  for (const Job &job : jobs) {
+    kernel::ScheduleAttr schedule = job.proposal.schedule;
+    package::Variant variant;
+    variant.contract = contracts[job.contract].digest;
+    variant.roles = job.proposal.roles;
+    variant.priority = job.proposal.priority;
+    variant.entry = job.entry;
+    variant.schedule = schedule.text();
+    variant.launch.threads =
+        job.target->kind() == codegen::TargetKind::Cpu
+            ? 1
+            : schedule.getLanes() * schedule.getProgramsPerGroup();
+    variant.launch.programsPerCta = schedule.getProgramsPerGroup();
+    variant.launch.rowsPerProgram = schedule.rowsPerProgram();
+    pact::OperatorOp op = operatorOf(job.contract);
+    if (auto family = lowering::rowFamily(contractOf(job.contract), op)) {
+      if (!family->rowDim.empty())
+        variant.launch.parallelDims = {family->rowDim};
+    } else {
+      llvm::consumeError(family.takeError());
+    }
+    for (NamedAttribute bound : job.access) {
+      std::string tensor = bound.getName().str();
+      int64_t bytes = cast<IntegerAttr>(bound.getValue()).getInt();
+      Type element = cast<TypeAttr>(contractOf(job.contract).getTypes().get(
+                                        tensor))
+                         .getValue();
+      variant.when.align[tensor] = bytes;
+      variant.when.strideMultiple[tensor] =
+          bytes / (element.getIntOrFloatBitWidth() / 8);
+    }
+    result.variants.push_back(
+        builder.addVariant(variant, *job.target, *job.code));
+  }
+  if (llvm::Error error = builder.write(request.output))
+    return emitError(UnknownLoc::get(context))
+           << llvm::toString(std::move(error));
+  return success();
+}
+
+FailureOr<CompileResult> Compilation::run() {
+  CompileResult result;
+  if (failed(read()))
+    return failure();
+  if (stops(Phase::Read)) {
+    for (reader::ReadResult &contract : contracts)
+      result.text += print(*contract.module);
+    return result;
+  }
+  if (failed(plan()))
+    return failure();
+  if (stops(Phase::Schedule)) {
+    for (const Job &job : jobs)
+      result.text += job.entry + " " + job.target->spec() + " [" +
+                     llvm::join(job.proposal.roles, " ") + "] " +
+                     job.proposal.schedule.text() + "\n";
+    return result;
+  }
+  if (failed(compileAll()))
+    return failure();
+  if (request.stopAfter && !stops(Phase::Package)) {
+    for (const Job &job : jobs)
+      result.text += job.text;
+    return result;
+  }
+  if (failed(package(result)))
+    return failure();
+  return result;
+}
+
+} // namespace
+
+void pipeline::registerDialects(DialectRegistry &registry) {
+  registry.insert<pact::PactDialect, kernel::KernelDialect, LLVM::LLVMDialect,
+                  NVVM::NVVMDialect, arith::ArithDialect, scf::SCFDialect,
+                  vector::VectorDialect>();
+  codegen::registerTranslations(registry);
+}
+
+FailureOr<CompileResult> pipeline::compile(const CompileRequest &request,
+                                           const reader::Library &library,
+                                           MLIRContext *context,
+                                           const Progress &progress) {
+  return Compilation(request, library, context, progress).run();
+}

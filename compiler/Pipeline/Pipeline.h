@@ -1,0 +1,44 @@
+// Pipeline.h - from contract files to a package
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef BITPACT_COMPILER_PIPELINE_PIPELINE_H
+#define BITPACT_COMPILER_PIPELINE_PIPELINE_H
+
+#include "compiler/Pipeline/Phases.h"
+#include "compiler/Reader/Reader.h"
+
+#include <functional>
+
+namespace bitpact::pipeline {
+
+struct CompileRequest {
+  std::vector<std::string> contracts;
+  std::string output;
+  std::vector<std::string> targets;
+  std::vector<std::string> roles;
+  /// Stop after this phase and give its text instead of a package.
+  std::optional<Phase> stopAfter;
+};
+
+struct CompileResult {
+  std::vector<std::string> variants;
+  /// What `stopAfter` asked for.
+  std::string text;
+};
+
+using Progress = std::function<void(const std::string &what, int done,
+                                    int total)>;
+
+/// The dialects that the pipeline builds IR of.
+void registerDialects(mlir::DialectRegistry &registry);
+
+/// What went wrong goes to the context's diagnostic engine; then nothing is
+/// written.
+mlir::FailureOr<CompileResult> compile(const CompileRequest &request,
+                                       const reader::Library &library,
+                                       mlir::MLIRContext *context,
+                                       const Progress &progress);
+
+} // namespace bitpact::pipeline
+
+#endif
