@@ -12,6 +12,7 @@
 #include "compiler/Pipeline/Expectation.h"
 #include "compiler/Schedule/Schedule.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/ThreadPool.h"
 
@@ -136,17 +137,21 @@ void addLowering(PassManager &manager, codegen::TargetKind kind, Phase until) {
   lowering::addToLLVMPasses(manager);
 }
 
+/// Once a schedule has been accepted, nothing a user wrote can fail these.
+LogicalResult brokenInvariant(Location location, StringRef what) {
+  return codegen::emitCompilerBug(location)
+         << what << " failed after the schedule had been accepted";
+}
+
 LogicalResult Compilation::compileJob(Job &job) {
   pact::ContractOp contract = contractOf(job.contract);
   OwningOpRef<ModuleOp> module = ModuleOp::create(contract.getLoc());
   FailureOr<kernel::FuncOp> kernel =
       lowering::lowerRows(contract, operatorOf(job.contract),
                           job.proposal.schedule, job.entry, *module);
-  if (failed(kernel))
-    return failure();
+  if (failed(kernel) || failed(mlir::verify(*module)))
+    return brokenInvariant(contract.getLoc(), "lowering");
   job.access = kernel->getAccessAttr();
-  if (failed(verify(*module)))
-    return failure();
   if (stops(Phase::Lower)) {
     job.text = print(*module);
     return success();
@@ -155,7 +160,7 @@ LogicalResult Compilation::compileJob(Job &job) {
   addLowering(manager, job.target->kind(),
               request.stopAfter.value_or(Phase::Package));
   if (failed(manager.run(*module)))
-    return failure();
+    return brokenInvariant(contract.getLoc(), "conversion");
   if (stops(Phase::Distribute) || stops(Phase::Convert)) {
     job.text = print(*module);
     return success();
