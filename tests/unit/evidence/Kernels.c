@@ -1,0 +1,150 @@
+/* Kernels.c - kernels written by hand: right ones, and ones with one fault
+ * Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * Every entry takes one slot per argument of the manifest: pointer and row
+ * stride of x, for rms_norm the pointer of weight, pointer (and row stride) of
+ * y, then tokens and hidden. */
+#include <immintrin.h>
+#include <stdint.h>
+
+#define ENTRY __attribute__((visibility("default")))
+#define LANES 8
+
+static const uint32_t canonicalNan = 0x7fc00000u;
+
+static void store(float *to, float value) {
+  if (value != value)
+    __builtin_memcpy(to, &canonicalNan, 4);
+  else
+    *to = value;
+}
+
+/* block chain, from +0: lane l visits l, l + 8, l + 16, ... */
+static void lanes(const float *row, int64_t hidden, float acc[LANES]) {
+  for (int64_t l = 0; l < LANES; ++l) {
+    acc[l] = 0.0f;
+    for (int64_t i = l; i < hidden; i += LANES)
+      acc[l] = acc[l] + row[i];
+  }
+}
+
+static float halving(float acc[LANES]) {
+  for (int64_t half = LANES / 2; half; half /= 2)
+    for (int64_t l = 0; l < half; ++l)
+      acc[l] = acc[l] + acc[l + half];
+  return acc[0];
+}
+
+static float pairwise(float acc[LANES]) {
+  for (int64_t step = 1; step < LANES; step *= 2)
+    for (int64_t l = 0; l < LANES; l += 2 * step)
+      acc[l] = acc[l] + acc[l + step];
+  return acc[0];
+}
+
+#define SUM(NAME, BODY)                                                        \
+  ENTRY void NAME(const uint64_t *slots, int64_t begin, int64_t end) {         \
+    const float *x = (const float *)slots[0];                                  \
+    int64_t stride = (int64_t)slots[1];                                        \
+    float *y = (float *)slots[2];                                              \
+    int64_t tokens = (int64_t)slots[3], hidden = (int64_t)slots[4];            \
+    (void)tokens;                                                              \
+    for (int64_t row = begin; row < end; ++row) {                              \
+      const float *in = x + row * stride;                                      \
+      float acc[LANES];                                                        \
+      BODY                                                                     \
+    }                                                                          \
+  }
+
+SUM(sum_right, lanes(in, hidden, acc); store(&y[row], halving(acc));)
+/* Another schedule of the same tree. */
+SUM(sum_right_blocks, for (int64_t l = 0; l < LANES; ++l) acc[l] = 0.0f;
+    for (int64_t i = 0; i < hidden; ++i) acc[i % LANES] =
+        acc[i % LANES] + in[i];
+    store(&y[row], halving(acc));)
+SUM(sum_pairwise, lanes(in, hidden, acc); store(&y[row], pairwise(acc));)
+SUM(sum_skipped_tail, lanes(in, hidden &~(int64_t)(LANES - 1), acc);
+    store(&y[row], halving(acc));)
+SUM(sum_nan_bits, lanes(in, hidden, acc); y[row] = halving(acc);)
+SUM(sum_last_row_unwritten, lanes(in, hidden, acc);
+    if (tokens == 1 || row + 1 < tokens) store(&y[row], halving(acc));)
+SUM(sum_writes_outside, lanes(in, hidden, acc); store(&y[row], halving(acc));
+    if (row + 1 == tokens) y[tokens] = 0.0f;)
+SUM(sum_reads_padding, lanes(in, hidden, acc); float sum = halving(acc);
+    if (row + 1 < tokens) sum += 0.0f * in[hidden]; store(&y[row], sum);)
+SUM(sum_looks_at_batch, lanes(in, hidden, acc);
+    store(&y[row], tokens >= 256 ? pairwise(acc) : halving(acc));)
+SUM(sum_changes_input, lanes(in, hidden, acc); store(&y[row], halving(acc));
+    ((float *)in)[0] = 1.0f;)
+
+/* The second launch of each pair is another tree. */
+static int launches;
+ENTRY void sum_unstable(const uint64_t *slots, int64_t begin, int64_t end) {
+  if (begin == 0)
+    ++launches;
+  if (launches % 2)
+    sum_right(slots, begin, end);
+  else
+    sum_pairwise(slots, begin, end);
+}
+
+/* rms_norm: chain with a rounded product; normed rounded to bf16 or not. */
+static float toBf16(float value) {
+  uint32_t bits;
+  if (value != value)
+    return value;
+  __builtin_memcpy(&bits, &value, 4);
+  bits += 0x7fff + ((bits >> 16) & 1);
+  bits &= 0xffff0000u;
+  __builtin_memcpy(&value, &bits, 4);
+  return value;
+}
+
+static float root(float value) {
+  return _mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss(value)));
+}
+
+enum { FUSED = 1, UNROUNDED = 2, APPROXIMATE = 4 };
+
+static inline __attribute__((always_inline)) void
+rmsNorm(const uint64_t *slots, int64_t begin, int64_t end, int faults) {
+  const float *x = (const float *)slots[0], *weight = (const float *)slots[2];
+  int64_t xStride = (int64_t)slots[1], yStride = (int64_t)slots[4];
+  float *y = (float *)slots[3];
+  int64_t hidden = (int64_t)slots[6];
+  for (int64_t row = begin; row < end; ++row) {
+    const float *in = x + row * xStride;
+    float *out = y + row * yStride, sum = 0.0f;
+    for (int64_t i = 0; i < hidden; ++i) {
+      if (faults & FUSED) {
+        sum = __builtin_fmaf(in[i], in[i], sum);
+      } else {
+        float product = in[i] * in[i];
+        sum = sum + product;
+      }
+    }
+    float shifted = sum / (float)hidden + 1e-6f, r;
+    if (faults & APPROXIMATE)
+      r = _mm_cvtss_f32(_mm_rsqrt_ss(_mm_set_ss(shifted)));
+    else
+      r = 1.0f / root(shifted);
+    for (int64_t i = 0; i < hidden; ++i) {
+      float normed = in[i] * r;
+      if (!(faults & UNROUNDED))
+        normed = toBf16(normed);
+      store(&out[i], normed * weight[i]);
+    }
+  }
+}
+
+#define NORM(NAME, FAULTS)                                                     \
+  ENTRY void NAME(const uint64_t *slots, int64_t begin, int64_t end) {         \
+    rmsNorm(slots, begin, end, FAULTS);                                        \
+  }
+
+NORM(norm_right, 0)
+NORM(norm_right_f32, UNROUNDED)
+NORM(norm_contracted_fma_f32, FUSED | UNROUNDED)
+NORM(norm_dropped_rounding, UNROUNDED)
+NORM(norm_approximate_sqrt, APPROXIMATE)
