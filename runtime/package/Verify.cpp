@@ -165,6 +165,7 @@ struct Checker {
     for (size_t i = 0; i < variant.inspect.size(); ++i)
       file(variant.inspect[i], fmt::format("{}.inspect[{}]", at, i),
            variant.id);
+    workspace(variant, contract, at + ".workspace");
     arguments(variant, contract, at + ".arguments");
     conditions(variant, contract, at + ".when");
     uses(variant, contract, at + ".tensors");
@@ -175,7 +176,6 @@ struct Checker {
              dim);
       once(seen, at + ".launch.parallel_dims", dim);
     }
-    workspace(variant, contract, at + ".workspace");
   }
 
   void arguments(const Variant &variant, const ContractEntry &contract,

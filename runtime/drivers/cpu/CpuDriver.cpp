@@ -72,7 +72,7 @@ public:
     }
     if (threads == 0)
       threads = std::max(1u, std::thread::hardware_concurrency());
-    pool = std::make_shared<Pool>(std::min(threads, 1024u));
+    pool = Pool::make(std::min(threads, 1024u));
     units = pool->threads();
   }
 

@@ -8,7 +8,9 @@
 #include <cerrno>
 #include <cstring>
 #include <dlfcn.h>
+#include <elf.h>
 #include <fcntl.h>
+#include <link.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <vector>
@@ -65,12 +67,38 @@ static std::string freePath(int &fd) {
   return path;
 }
 
+// The loader maps what the headers say and faults on pages that are not there,
+// so a cut object is found before.
+static void checkObject(const std::string &bytes, const std::string &file) {
+  auto refuse = [&](const char *why) {
+    fail(BITPACT_BAD_PACKAGE, "{}: cannot be loaded: {}", file, why);
+  };
+  using Header = ElfW(Ehdr);
+  using Segment = ElfW(Phdr);
+  Header header;
+  if (bytes.compare(0, SELFMAG, ELFMAG) != 0)
+    refuse("it is not a shared object (no ELF header)");
+  if (bytes.size() < sizeof header)
+    refuse("its ELF header is cut short");
+  std::memcpy(&header, bytes.data(), sizeof header);
+  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_type != ET_DYN ||
+      header.e_phentsize != sizeof(Segment))
+    refuse("it is not a 64-bit shared object");
+  uint64_t size = bytes.size();
+  if (header.e_phoff > size ||
+      header.e_phnum > (size - header.e_phoff) / sizeof(Segment))
+    refuse("its program headers are cut short");
+  for (unsigned i = 0; i < header.e_phnum; ++i) {
+    Segment segment;
+    std::memcpy(&segment, bytes.data() + header.e_phoff + i * sizeof segment,
+                sizeof segment);
+    if (segment.p_offset > size || segment.p_filesz > size - segment.p_offset)
+      refuse("a segment is cut short");
+  }
+}
+
 Module::Module(const std::string &bytes, const std::string &file) : file(file) {
-  if (bytes.compare(0, 4,
-                    "\x7f"
-                    "ELF") != 0)
-    fail(BITPACT_BAD_PACKAGE, "{}: is not a shared object (no ELF header)",
-         file);
+  checkObject(bytes, file);
   try {
     fd = createMemoryFile();
     if (fd < 0)

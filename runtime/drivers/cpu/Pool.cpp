@@ -40,31 +40,32 @@ private:
 
 } // namespace
 
-Pool::Pool(unsigned threads)
-    : madeAtFork(runtime::forkCount()), workers(new std::vector<std::thread>) {
+std::shared_ptr<Pool> Pool::make(unsigned threads) {
+  return std::shared_ptr<Pool>(new Pool(threads), [](Pool *pool) {
+    if (pool->madeAtFork == runtime::forkCount())
+      delete pool;
+  });
+}
+
+Pool::Pool(unsigned threads) : madeAtFork(runtime::forkCount()) {
   try {
     for (unsigned i = 1; i < threads; ++i)
-      workers->emplace_back([this] { serve(); });
+      workers.emplace_back([this] { serve(); });
   } catch (const std::system_error &error) {
     // Fewer threads give the same bits.
     runtime::log(fmt::format("cpu: {} threads instead of {}: {}",
-                             workers->size() + 1, threads, error.what()));
+                             workers.size() + 1, threads, error.what()));
   }
 }
 
 Pool::~Pool() {
-  // In the child of a fork the threads do not exist: they can neither be
-  // joined nor destroyed, so they are given up.
-  if (madeAtFork != runtime::forkCount())
-    return;
   {
     std::lock_guard<std::mutex> lock(mutex);
     stop = true;
   }
   wake.notify_all();
-  for (std::thread &worker : *workers)
+  for (std::thread &worker : workers)
     worker.join();
-  delete workers;
 }
 
 void Pool::work(Job &job) {
@@ -101,7 +102,7 @@ void Pool::runAlone(Body body, const void *context, int64_t count) {
 
 void Pool::run(Body body, const void *context, int64_t count) {
   bool alone = count == 1 || madeAtFork != runtime::forkCount() ||
-               workers->empty() || !oneJob.try_lock();
+               workers.empty() || !oneJob.try_lock();
   if (alone)
     return runAlone(body, context, count);
   std::lock_guard<std::mutex> busy(oneJob, std::adopt_lock);

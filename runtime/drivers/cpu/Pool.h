@@ -7,6 +7,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -19,11 +20,13 @@ class Pool {
 public:
   using Body = void (*)(const void *context, int64_t begin, int64_t end);
 
-  explicit Pool(unsigned threads); // the caller counts as one
-  ~Pool();
+  // The caller counts as one thread. In the child of a fork the other threads
+  // do not exist, and neither they nor what they wait on may be destroyed: the
+  // pool is given up there.
+  static std::shared_ptr<Pool> make(unsigned threads);
   Pool(const Pool &) = delete;
 
-  unsigned threads() const { return unsigned(workers->size()) + 1; }
+  unsigned threads() const { return unsigned(workers.size()) + 1; }
 
   // Calls body over [0, count) in pieces; returns when all are done. A second
   // launch at the same time, or one in the child of a fork, runs in its caller.
@@ -31,6 +34,9 @@ public:
   static void runAlone(Body body, const void *context, int64_t count);
 
 private:
+  explicit Pool(unsigned threads);
+  ~Pool();
+
   struct Job {
     Body body;
     const void *context;
@@ -48,7 +54,7 @@ private:
   uint64_t epoch = 0;
   unsigned running = 0;
   bool stop = false;
-  std::vector<std::thread> *workers;
+  std::vector<std::thread> workers;
 };
 
 } // namespace bitpact::drivers

@@ -1,0 +1,247 @@
+// FakeCudaTest.cpp - what the CUDA driver is asked, by a library that notes it
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Run with the fake libcuda.so.1 on the loader's path (ctest sets it).
+#include "tests/unit/runtime/Fixture.h"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <dlfcn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace bitpact;
+using namespace bitpact::test;
+using Catch::Contains;
+
+namespace {
+
+// As in fake_cuda.c.
+struct FakeCudaLog {
+  int contexts, modules, launches, capturing, failLaunch, pushed;
+  unsigned grid, block, shared, dynamicSharedSet;
+  void *stream;
+  uint64_t slots[5];
+};
+
+FakeCudaLog &fake() {
+  void *library = ::dlopen("libcuda.so.1", RTLD_NOW);
+  REQUIRE(library);
+  void *log = ::dlsym(library, "fakeCudaLog");
+  INFO("the fake libcuda.so.1 must be on the loader's path");
+  REQUIRE(log);
+  return *static_cast<FakeCudaLog *>(log);
+}
+
+package::Variant cudaVariant(const std::string &id, const std::string &arch) {
+  package::Variant variant = variantOf(rowSumContract(), id, "row_sum");
+  variant.target = {package::TargetKind::Cuda, arch, ""};
+  variant.code.file = "code/" + id + ".cubin";
+  variant.launch.threads = 128;
+  variant.launch.programsPerCta = 4;
+  variant.launch.sharedBytes = 65536;
+  return variant;
+}
+
+const std::string elf = "\x7f"
+                        "ELF of a fake";
+
+struct Cuda {
+  Cuda() {
+    Package sample;
+    sample.add(rowSumContract());
+    sample.add(cudaVariant("generic", "sm_90"), elf);
+    sample.add(cudaVariant("special", "sm_90a"), elf);
+    sample.add(cudaVariant("ampere", "sm_80"), elf);
+    package::Variant text = cudaVariant("text", "sm_90a");
+    text.roles = {"decode"};
+    sample.add(text, ".version 8.0");
+    package::Variant big = cudaVariant("big", "sm_90a");
+    big.roles = {"prefill"};
+    big.launch.sharedBytes = 232448;
+    sample.add(big, elf);
+    package::Variant wide = cudaVariant("wide", "sm_90a");
+    wide.roles = {"prefill"};
+    wide.launch.threads = 512;
+    sample.add(wide, elf);
+    sample.write(scratch / "pkg");
+    package = open(scratch / "pkg");
+  }
+
+  std::string lookupError(const OpenDevice &device, const char *role,
+                          const char *id, bitpact_status expected) {
+    bitpact_kernel *kernel = nullptr;
+    CHECK(bitpact_kernel_lookup(package.get(), device.get(),
+                                rowSumContract().digest.c_str(), role, id,
+                                &kernel) == expected);
+    return bitpact_last_error();
+  }
+
+  Scratch scratch;
+  OpenPackage package;
+};
+
+// Tensors that say they lie on a CUDA device.
+struct OnDevice {
+  OnDevice(void *x, void *y, int64_t rows, int ordinal = 0)
+      : x(x, {rows, 8}), y(y, {rows}), launch(this->x, this->y) {
+    this->x.tensor.device = this->y.tensor.device = {kDLCUDA, ordinal};
+  }
+  Tensor x, y;
+  Launch launch;
+};
+
+} // namespace
+
+TEST_CASE_METHOD(Cuda, "a device runs only code of its own architecture") {
+  OpenDevice hopper = device("cuda:0"), ampere = device("cuda:1");
+  bitpact_device_info info = {};
+  info.size = sizeof info;
+  REQUIRE(bitpact_device_get_info(hopper.get(), &info) == BITPACT_OK);
+  CHECK(std::string(info.description) == "Fake H200");
+  CHECK(info.units == 132);
+  REQUIRE(info.arch_count == 2);
+  CHECK(std::string(info.archs[0]) == "sm_90a");
+  CHECK(std::string(info.archs[1]) == "sm_90");
+
+  alignas(256) float x[1024], y[128];
+  OnDevice on(x, y, 9), other(x, y, 9, 1);
+  CHECK(on.launch.select(package, kernel(package, hopper)) == "special");
+  CHECK(other.launch.select(package, kernel(package, ampere)) == "ampere");
+  CHECK(on.launch.run(kernel(package, ampere)) == BITPACT_BAD_TENSOR);
+  CHECK_THAT(bitpact_last_error(),
+             Contains("device 2:0") && Contains("must be on 'cuda:1'"));
+  bitpact_device *none = nullptr;
+  CHECK(bitpact_device_open("cuda:2", nullptr, &none) ==
+        BITPACT_MISSING_DEVICE);
+  CHECK(std::string(bitpact_last_error()) ==
+        "device 'cuda:2' does not exist; the driver sees 2 CUDA devices");
+}
+
+TEST_CASE_METHOD(Cuda, "grid, block, shared memory, slots, stream and route") {
+  FakeCudaLog &log = fake();
+  OpenDevice cuda = device("cuda:0");
+  OpenKernel kernel = test::kernel(package, cuda);
+  CHECK(log.dynamicSharedSet == 65536);
+  alignas(256) float x[1024], y[128];
+  OnDevice on(x, y, 9);
+  auto ignore = [](void *, const char *) {};
+  REQUIRE(bitpact_records_drain(ignore, nullptr, nullptr) == BITPACT_OK);
+
+  int before = log.launches;
+  REQUIRE(on.launch.run(kernel) == BITPACT_OK);
+  CHECK(log.launches == before + 1);
+  CHECK(log.grid == 3); // 9 rows, 4 programs a CTA
+  CHECK(log.block == 128);
+  CHECK(log.shared == 65536);
+  CHECK(log.stream == nullptr);
+  CHECK(log.slots[0] == reinterpret_cast<uint64_t>(x));
+  CHECK(log.slots[1] == 8);
+  CHECK(log.slots[2] == reinterpret_cast<uint64_t>(y));
+  CHECK(log.slots[3] == 9);
+  CHECK(log.slots[4] == 8);
+  CHECK(log.pushed == 0); // the context that was current is back
+
+  int stream;
+  on.launch.args.stream = &stream;
+  log.capturing = 1;
+  REQUIRE(on.launch.run(kernel) == BITPACT_OK);
+  log.capturing = 0;
+  CHECK(log.stream == &stream);
+
+  std::vector<std::string> routes;
+  REQUIRE(bitpact_records_drain(
+              [](void *context, const char *line) {
+                static_cast<std::vector<std::string> *>(context)->push_back(
+                    nlohmann::json::parse(line)["route"]);
+              },
+              &routes, nullptr) == BITPACT_OK);
+  CHECK(routes == std::vector<std::string>{"eager", "capture"});
+
+  OnDevice none(nullptr, nullptr, 0);
+  before = log.launches;
+  CHECK(none.launch.run(kernel) == BITPACT_OK);
+  CHECK(log.launches == before);
+
+  log.failLaunch = 719;
+  CHECK(on.launch.run(kernel) == BITPACT_DRIVER_ERROR);
+  log.failLaunch = 0;
+  CHECK(std::string(bitpact_last_error()) ==
+        "cuLaunchKernel: CUDA_ERROR_LAUNCH_FAILED (719): unspecified launch "
+        "failure");
+}
+
+TEST_CASE_METHOD(Cuda, "text, too much shared memory, too many threads") {
+  OpenDevice cuda = device("cuda:0");
+  CHECK_THAT(lookupError(cuda, "decode", nullptr, BITPACT_BAD_PACKAGE),
+             Contains("code/text.cubin: is not a cubin"));
+  CHECK_THAT(lookupError(cuda, "prefill", "big", BITPACT_BAD_PACKAGE),
+             Contains("232448 + 1024 bytes of shared memory"));
+  CHECK_THAT(lookupError(cuda, "prefill", "wide", BITPACT_BAD_PACKAGE),
+             Contains("launch.threads is 512, its code allows 256"));
+  CHECK(fake().modules == 0); // nothing is left loaded
+}
+
+TEST_CASE_METHOD(Cuda, "contexts and modules are given back") {
+  FakeCudaLog &log = fake();
+  REQUIRE(log.contexts == 0);
+  OpenDevice cuda = device("cuda:0");
+  CHECK(log.contexts == 1);
+  OpenKernel kernel = test::kernel(package, cuda);
+  CHECK(log.modules == 2);
+  cuda.reset();
+  CHECK(log.contexts == 1);
+  kernel.reset();
+  CHECK(log.modules == 0);
+  CHECK(log.contexts == 0);
+}
+
+TEST_CASE_METHOD(Cuda, "the child of a fork is told, and may open anew") {
+  OpenDevice cuda = device("cuda:0");
+  OpenKernel kernel = test::kernel(package, cuda);
+  alignas(256) float x[1024], y[128];
+  OnDevice on(x, y, 9);
+  pid_t child = ::fork();
+  if (child == 0) {
+    void *data = nullptr;
+    bool told =
+        on.launch.run(kernel) == BITPACT_FORKED &&
+        std::string(bitpact_last_error()).find("opened before a fork") !=
+            std::string::npos &&
+        bitpact_device_alloc(cuda.get(), 8, &data) == BITPACT_FORKED;
+    bitpact_device *again = nullptr;
+    bool opened = bitpact_device_open("cuda:0", nullptr, &again) == BITPACT_OK;
+    ::_exit(told && opened ? 0 : 1);
+  }
+  int status = -1;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+  CHECK(on.launch.run(kernel) == BITPACT_OK);
+}
+
+TEST_CASE("memory, streams and events reach the driver") {
+  OpenDevice cuda = device("cuda:0");
+  void *data = nullptr, *stream = nullptr;
+  REQUIRE(bitpact_device_alloc(cuda.get(), 64, &data) == BITPACT_OK);
+  REQUIRE(bitpact_stream_create(cuda.get(), &stream) == BITPACT_OK);
+  REQUIRE(bitpact_device_fill(cuda.get(), data, 5, 64, stream) == BITPACT_OK);
+  char host[64];
+  REQUIRE(bitpact_device_copy_out(cuda.get(), host, data, 64) == BITPACT_OK);
+  CHECK(host[63] == 5);
+  bitpact_event *from = nullptr, *to = nullptr;
+  double milliseconds = 0;
+  REQUIRE(bitpact_event_create(cuda.get(), &from) == BITPACT_OK);
+  REQUIRE(bitpact_event_create(cuda.get(), &to) == BITPACT_OK);
+  REQUIRE(bitpact_event_record(from, stream) == BITPACT_OK);
+  REQUIRE(bitpact_event_elapsed(from, to, &milliseconds) == BITPACT_OK);
+  CHECK(milliseconds == 2.5);
+  bitpact_event_destroy(from);
+  bitpact_event_destroy(to);
+  CHECK(bitpact_stream_destroy(cuda.get(), stream) == BITPACT_OK);
+  CHECK(bitpact_device_free(cuda.get(), data) == BITPACT_OK);
+  CHECK(bitpact_device_alloc(cuda.get(), ~uint64_t(0), &data) ==
+        BITPACT_OUT_OF_MEMORY);
+}

@@ -1,0 +1,207 @@
+// fake_cuda.c - a CUDA driver that notes its calls instead of having a GPU
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/* Device memory is the host's. A launch is noted, not run. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+struct FakeCudaLog {
+  int contexts, modules, launches, capturing, failLaunch, pushed;
+  unsigned grid, block, shared, dynamicSharedSet;
+  void *stream;
+  uint64_t slots[5];
+};
+EXPORT struct FakeCudaLog fakeCudaLog;
+
+static void *const primary = &fakeCudaLog;
+static void *current;
+
+EXPORT int cuInit(unsigned flags) { return flags; }
+EXPORT int cuDriverGetVersion(int *version) {
+  *version = 13000;
+  return 0;
+}
+EXPORT int cuGetErrorName(int error, const char **text) {
+  *text = error == 719 ? "CUDA_ERROR_LAUNCH_FAILED" : "CUDA_ERROR_FAKE";
+  return 0;
+}
+EXPORT int cuGetErrorString(int error, const char **text) {
+  *text = error == 719 ? "unspecified launch failure" : "fake";
+  return 0;
+}
+EXPORT int cuDeviceGetCount(int *count) {
+  *count = 2;
+  return 0;
+}
+EXPORT int cuDeviceGet(int *device, int ordinal) {
+  *device = ordinal;
+  return 0;
+}
+EXPORT int cuDeviceGetName(char *name, int length, int device) {
+  strncpy(name, device ? "Fake A100" : "Fake H200", (size_t)length);
+  return 0;
+}
+EXPORT int cuDeviceGetAttribute(int *value, int which, int device) {
+  switch (which) {
+  case 75:
+    *value = device ? 8 : 9;
+    break;
+  case 97:
+    *value = 232448;
+    break;
+  case 16:
+    *value = 132;
+    break;
+  default:
+    *value = 0;
+  }
+  return 0;
+}
+EXPORT int cuDevicePrimaryCtxRetain(void **context, int device) {
+  (void)device;
+  ++fakeCudaLog.contexts;
+  *context = primary;
+  return 0;
+}
+EXPORT int cuDevicePrimaryCtxRelease_v2(int device) {
+  (void)device;
+  --fakeCudaLog.contexts;
+  return 0;
+}
+EXPORT int cuCtxGetCurrent(void **context) {
+  *context = current;
+  return 0;
+}
+EXPORT int cuCtxPushCurrent_v2(void *context) {
+  ++fakeCudaLog.pushed;
+  current = context;
+  return 0;
+}
+EXPORT int cuCtxPopCurrent_v2(void **context) {
+  *context = current;
+  current = 0;
+  --fakeCudaLog.pushed;
+  return 0;
+}
+EXPORT int cuCtxSynchronize(void) { return 0; }
+EXPORT int cuModuleLoadData(void **module, const void *image) {
+  (void)image;
+  *module = &fakeCudaLog.modules;
+  ++fakeCudaLog.modules;
+  return current == primary ? 0 : 201;
+}
+EXPORT int cuModuleUnload(void *module) {
+  (void)module;
+  --fakeCudaLog.modules;
+  return 0;
+}
+EXPORT int cuModuleGetFunction(void **function, void *module,
+                               const char *name) {
+  *function = module;
+  return strcmp(name, "row_sum") ? 500 : 0;
+}
+EXPORT int cuFuncGetAttribute(int *value, int which, void *function) {
+  (void)function;
+  *value = which == 0 ? 256 : which == 1 ? 1024 : 0;
+  return 0;
+}
+EXPORT int cuFuncSetAttribute(void *function, int which, int value) {
+  (void)function;
+  if (which == 8)
+    fakeCudaLog.dynamicSharedSet = (unsigned)value;
+  return 0;
+}
+EXPORT int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz,
+                          unsigned bx, unsigned by, unsigned bz,
+                          unsigned shared, void *stream, void **parameters,
+                          void **extra) {
+  (void)function;
+  if (fakeCudaLog.failLaunch)
+    return fakeCudaLog.failLaunch;
+  if (current != primary || extra || gy != 1 || gz != 1 || by != 1 || bz != 1)
+    return 201;
+  ++fakeCudaLog.launches;
+  fakeCudaLog.grid = gx;
+  fakeCudaLog.block = bx;
+  fakeCudaLog.shared = shared;
+  fakeCudaLog.stream = stream;
+  for (int i = 0; i < 5; ++i)
+    fakeCudaLog.slots[i] = *(uint64_t *)parameters[i];
+  return 0;
+}
+EXPORT int cuStreamIsCapturing(void *stream, int *status) {
+  *status = fakeCudaLog.capturing;
+  return stream ? 0 : 900;
+}
+EXPORT int cuStreamCreate(void **stream, unsigned flags) {
+  (void)flags;
+  *stream = malloc(1);
+  return 0;
+}
+EXPORT int cuStreamDestroy_v2(void *stream) {
+  free(stream);
+  return 0;
+}
+EXPORT int cuStreamSynchronize(void *stream) {
+  (void)stream;
+  return 0;
+}
+EXPORT int cuEventCreate(void **event, unsigned flags) {
+  (void)flags;
+  *event = malloc(1);
+  return 0;
+}
+EXPORT int cuEventRecord(void *event, void *stream) {
+  (void)event;
+  (void)stream;
+  return 0;
+}
+EXPORT int cuEventSynchronize(void *event) {
+  (void)event;
+  return 0;
+}
+EXPORT int cuEventElapsedTime(float *milliseconds, void *from, void *to) {
+  (void)from;
+  (void)to;
+  *milliseconds = 2.5f;
+  return 0;
+}
+EXPORT int cuEventDestroy_v2(void *event) {
+  free(event);
+  return 0;
+}
+EXPORT int cuMemAlloc_v2(unsigned long long *data, size_t bytes) {
+  if (bytes > (size_t)1 << 40)
+    return 2;
+  *data =
+      (unsigned long long)(uintptr_t)aligned_alloc(256, (bytes + 255) & ~255ul);
+  return 0;
+}
+EXPORT int cuMemFree_v2(unsigned long long data) {
+  free((void *)(uintptr_t)data);
+  return 0;
+}
+EXPORT int cuMemcpyHtoD_v2(unsigned long long to, const void *from,
+                           size_t bytes) {
+  memcpy((void *)(uintptr_t)to, from, bytes);
+  return 0;
+}
+EXPORT int cuMemcpyDtoH_v2(void *to, unsigned long long from, size_t bytes) {
+  memcpy(to, (void *)(uintptr_t)from, bytes);
+  return 0;
+}
+EXPORT int cuMemcpyDtoDAsync_v2(unsigned long long to, unsigned long long from,
+                                size_t bytes, void *stream) {
+  (void)stream;
+  memmove((void *)(uintptr_t)to, (void *)(uintptr_t)from, bytes);
+  return 0;
+}
+EXPORT int cuMemsetD8Async(unsigned long long to, unsigned char value,
+                           size_t bytes, void *stream) {
+  (void)stream;
+  memset((void *)(uintptr_t)to, value, bytes);
+  return 0;
+}

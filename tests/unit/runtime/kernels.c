@@ -1,0 +1,71 @@
+// kernels.c - hand-written kernels with the calling convention of packages
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <stdint.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* x[tokens, hidden] f32 -> y[tokens] f32: a chain from +0. */
+static void rowSum(const uint64_t *slots, int64_t begin, int64_t end,
+                   float offset) {
+  const float *x = (const float *)slots[0];
+  int64_t stride = (int64_t)slots[1], hidden = (int64_t)slots[4];
+  float *y = (float *)slots[2];
+  for (int64_t row = begin; row < end; ++row) {
+    float sum = offset;
+    for (int64_t i = 0; i < hidden; ++i)
+      sum += x[row * stride + i];
+    y[row] = sum;
+  }
+}
+
+EXPORT void row_sum(const uint64_t *slots, int64_t begin, int64_t end) {
+  rowSum(slots, begin, end, 0);
+}
+
+/* Tells itself apart in the result. */
+EXPORT void row_sum_plus_1000(const uint64_t *slots, int64_t begin,
+                              int64_t end) {
+  rowSum(slots, begin, end, 1000);
+}
+
+/* The same slots; writes the bits of the thread's float environment. */
+EXPORT void float_state(const uint64_t *slots, int64_t begin, int64_t end) {
+  int32_t *y = (int32_t *)slots[2];
+  for (int64_t row = begin; row < end; ++row) {
+#if defined(__x86_64__)
+    y[row] = (int32_t)_mm_getcsr();
+#else
+    y[row] = 0x1F80;
+#endif
+  }
+}
+
+/* x[tokens, hidden] -> y[tokens, hidden] f32, twice each element; y may be x.
+ */
+EXPORT void doubled(const uint64_t *slots, int64_t begin, int64_t end) {
+  const float *x = (const float *)slots[0];
+  float *y = (float *)slots[2];
+  int64_t strideX = (int64_t)slots[1], strideY = (int64_t)slots[3];
+  int64_t hidden = (int64_t)slots[5];
+  for (int64_t row = begin; row < end; ++row)
+    for (int64_t i = 0; i < hidden; ++i)
+      y[row * strideY + i] = 2 * x[row * strideX + i];
+}
+
+/* As row_sum, with two rows a program and the partial sums in workspace. */
+EXPORT void row_sum_pairs(const uint64_t *slots, int64_t begin, int64_t end) {
+  const float *x = (const float *)slots[0];
+  int64_t stride = (int64_t)slots[1], tokens = (int64_t)slots[3];
+  int64_t hidden = (int64_t)slots[4];
+  float *y = (float *)slots[2], *partial = (float *)slots[5];
+  for (int64_t row = 2 * begin; row < 2 * end && row < tokens; ++row) {
+    partial[row] = 0;
+    for (int64_t i = 0; i < hidden; ++i)
+      partial[row] += x[row * stride + i];
+    y[row] = partial[row];
+  }
+}
