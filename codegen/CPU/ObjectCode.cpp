@@ -28,7 +28,7 @@ std::vector<std::string> undefinedSymbols(StringRef object) {
       MemoryBufferRef(object, "object"));
   if (!file) {
     consumeError(file.takeError());
-    names.push_back("(unreadable object)");
+    names.emplace_back("(unreadable object)");
     return names;
   }
   for (const object::SymbolRef &symbol : (*file)->symbols()) {
