@@ -56,7 +56,8 @@ public:
     line = number;
     text = text.split("//").first.trim();
     if (text.starts_with(".local")) {
-      report(LintRule::L8, text, "memory of a thread, where its registers go");
+      if (!expected.allowLocal)
+        report(LintRule::L8, text, "memory of a thread, where its registers go");
       return;
     }
     if (text.contains(".extern .func"))
@@ -99,7 +100,7 @@ private:
 
   void visit(const Instruction &in) {
     bool isFloat = any_of(in.modifiers, floatBits);
-    if (in.has("local"))
+    if (in.has("local") && !expected.allowLocal)
       report(LintRule::L8, in.text, "local memory");
     if (is_contained({"mma", "wgmma", "tcgen05", "wmma"}, in.base)) {
       if (!expected.allowMatrix)

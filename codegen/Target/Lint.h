@@ -64,6 +64,8 @@ struct LintExpectation {
   bool allowFma = false;
   /// Tensor-core and other matrix instructions: a fused atom is in use.
   bool allowMatrix = false;
+  /// The kernel keeps partials in scratch, which is local memory on a GPU.
+  bool allowLocal = false;
   std::array<CountRange, kOpKinds.size()> counts{};
 
   CountRange &operator[](OpKind kind) { return counts[size_t(kind)]; }

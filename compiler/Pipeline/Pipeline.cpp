@@ -11,7 +11,9 @@
 #include "codegen/Targets.h"
 #include "compiler/Pipeline/Expectation.h"
 #include "compiler/Schedule/Schedule.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/ThreadPool.h"
@@ -34,6 +36,7 @@ struct Job {
   std::optional<codegen::CompiledCode> code;
   std::string text;
   DictionaryAttr access;
+  bool hasScratch = false;
 };
 
 class Compilation {
@@ -119,7 +122,8 @@ LogicalResult Compilation::plan() {
                             std::to_string(n),
                         {},
                         {},
-                        {}});
+                        {},
+                        false});
     }
   return success();
 }
@@ -152,6 +156,7 @@ LogicalResult Compilation::compileJob(Job &job) {
   if (failed(kernel) || failed(mlir::verify(*module)))
     return brokenInvariant(contract.getLoc(), "lowering");
   job.access = kernel->getAccessAttr();
+  kernel->walk([&](kernel::ScratchOp) { job.hasScratch = true; });
   if (stops(Phase::Lower)) {
     job.text = print(*module);
     return success();
@@ -172,10 +177,11 @@ LogicalResult Compilation::compileJob(Job &job) {
   job.text = job.code->assembly;
   if (stops(Phase::Assemble))
     return success();
-  return codegen::reportFindings(
-      contract.getLoc(), job.target->spec(),
-      job.target->lint(*job.code, expectationOf(contract,
-                                                operatorOf(job.contract))));
+  codegen::LintExpectation expected =
+      expectationOf(contract, operatorOf(job.contract));
+  expected.allowLocal = job.hasScratch;
+  return codegen::reportFindings(contract.getLoc(), job.target->spec(),
+                                 job.target->lint(*job.code, expected));
 }
 
 LogicalResult Compilation::compileAll() {
@@ -274,7 +280,8 @@ FailureOr<CompileResult> Compilation::run() {
 
 void pipeline::registerDialects(DialectRegistry &registry) {
   registry.insert<pact::PactDialect, kernel::KernelDialect, LLVM::LLVMDialect,
-                  NVVM::NVVMDialect, arith::ArithDialect, scf::SCFDialect,
+                  NVVM::NVVMDialect, arith::ArithDialect,
+                  cf::ControlFlowDialect, scf::SCFDialect, ub::UBDialect,
                   vector::VectorDialect>();
   codegen::registerTranslations(registry);
 }
