@@ -92,7 +92,8 @@ private:
       return Role::Other;
     if (parent == Role::Contract && *key == "nodes")
       return Role::Nodes;
-    return parent == Role::Nodes ? Role::Node : Role::Other;
+    bool preset = parent == Role::Contract && *key == "node";
+    return parent == Role::Nodes || preset ? Role::Node : Role::Other;
   }
 
   /// Comments in [from, to), the first of which may end the line of `from`.
