@@ -64,12 +64,13 @@ template <int exponentBits> uint16_t encode16(double value) {
 
 /// The nearest value of `F`, ties to even.
 template <Format F> double roundTo(double value) {
+  constexpr int exponentBits = F == Format::F16 ? 5 : 8;
   if constexpr (F == Format::F64)
     return value;
   else if constexpr (F == Format::F32)
     return static_cast<float>(value);
   else
-    return decode(F, encode16 < F == Format::F16 ? 5 : 8 > (value));
+    return decode(F, encode16<exponentBits>(value));
 }
 
 double roundTo(Format format, double value);

@@ -41,7 +41,6 @@ public:
   OperatorProgram compile() {
     for (const json &op : contract.at("op").at("body"))
       compileOp(op);
-    tables.checkAllUsed();
     for (const TensorFacts &tensor : program.tensors)
       if (!tensor.isInput &&
           std::none_of(program.named.begin(), program.named.end(),
@@ -51,6 +50,7 @@ public:
         throw RuleError("C6",
                         fmt::format("no operation writes '{}'", tensor.name),
                         "op.body");
+    tables.checkAllUsed();
     for (const ValueFacts &value : program.values)
       for (int dim : value.dims)
         program.dims[dim].isRow = !program.dims[dim].isReduced;
