@@ -18,8 +18,6 @@ namespace bitpact::tool {
 namespace {
 
 constexpr const char *libraryName = "libbitpact-compiler.so";
-/// The version of bitpact_compiler.h that this file was written for.
-constexpr int compilerAbi = 1;
 
 void *openCompiler() {
   std::error_code error;
@@ -55,11 +53,12 @@ void reportProgress(void *context, const char *what, int done, int total) {
 
 Compiler::Compiler() {
   void *library = openCompiler();
-  auto abi = reinterpret_cast<int (*)()>(dlsym(library, "bitpact_compiler_abi"));
+  auto abi = reinterpret_cast<decltype(&bitpact_compiler_abi)>(
+      dlsym(library, "bitpact_compiler_abi"));
   runRequest = reinterpret_cast<decltype(runRequest)>(dlsym(library, "bitpact_compiler_run"));
   freeAnswer =
       reinterpret_cast<decltype(freeAnswer)>(dlsym(library, "bitpact_compiler_free"));
-  if (!abi || !runRequest || !freeAnswer || abi() != compilerAbi)
+  if (!abi || !runRequest || !freeAnswer || abi() != BITPACT_COMPILER_ABI)
     throw evidence::UserError(fmt::format(
         "{} is of another version than this tool", libraryName));
 }

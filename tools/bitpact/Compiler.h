@@ -4,6 +4,7 @@
 #ifndef BITPACT_TOOL_COMPILER_H
 #define BITPACT_TOOL_COMPILER_H
 
+#include "compiler/include/bitpact_compiler.h"
 #include "tools/evidence/Progress.h"
 
 #include <nlohmann/json.hpp>
@@ -22,9 +23,8 @@ public:
                      const evidence::Progress &progress);
 
 private:
-  char *(*runRequest)(const char *, void (*)(void *, const char *, int, int),
-               void *) = nullptr;
-  void (*freeAnswer)(char *) = nullptr;
+  decltype(&bitpact_compiler_run) runRequest = nullptr;
+  decltype(&bitpact_compiler_free) freeAnswer = nullptr;
 };
 
 /// A new directory under the system's temporary one, removed with its owner.

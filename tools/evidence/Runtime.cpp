@@ -139,7 +139,11 @@ Device::Device(const std::string &deviceName, uint32_t threads) {
   auto options = sized<bitpact_device_options>();
   options.threads = threads;
   bitpact_device *device = nullptr;
-  require(bitpact_device_open(deviceName.c_str(), &options, &device));
+  try {
+    require(bitpact_device_open(deviceName.c_str(), &options, &device));
+  } catch (const UserError &error) {
+    throw UserError(fmt::format("device '{}': {}", deviceName, error.what()));
+  }
   owner.reset(device, bitpact_device_close);
   auto info = sized<bitpact_device_info>();
   require(bitpact_device_get_info(device, &info));

@@ -1,0 +1,29 @@
+// MakePackage.cpp - packages of hand-written kernels for the tool's tests
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// MakePackage DIRECTORY writes
+//   DIRECTORY/sum.pkg    two right variants of one sum over 43 elements
+//   DIRECTORY/two.pkg    two sums, over 43 and over 8 elements
+//   DIRECTORY/norm.pkg   rms_norm over 43 elements
+//   DIRECTORY/wrong.pkg  a right and a wrong variant of the sum
+//   DIRECTORY/none.pkg   a contract without variants
+#include "tests/unit/evidence/TestPackage.h"
+
+using namespace bitpact::tests;
+
+int main(int argc, char **argv) {
+  if (argc != 2)
+    return 2;
+  std::string directory = argv[1];
+  writeTestPackage(directory + "/sum.pkg", {sumContract()},
+                   {"sum_right", "sum_right_blocks"});
+  writeTestPackage(directory + "/two.pkg",
+                   {sumContract(43, "test/sum43"), sumContract(8, "test/sum8")},
+                   {"sum_right"});
+  writeTestPackage(directory + "/norm.pkg", {normContract()}, {"norm_right"});
+  writeTestPackage(directory + "/wrong.pkg", {sumContract()},
+                   {"sum_right", "sum_pairwise"});
+  writeTestPackage(directory + "/none.pkg", {sumContract()}, {});
+  return 0;
+}
