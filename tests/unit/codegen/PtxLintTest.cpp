@@ -1,0 +1,86 @@
+// PtxLintTest.cpp - each rule on PTX that breaks it
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/NVPTX/Lint.h"
+#include "tests/unit/codegen/Module.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace bitpact::codegen;
+
+static std::string rulesOf(const std::string &ptx,
+                           const LintExpectation &expected = {}) {
+  std::vector<llvm::StringRef> rules;
+  for (const LintFinding &finding : lintPtx(ptx, expected))
+    rules.push_back(nameOf(finding.rule));
+  return llvm::join(rules, " ");
+}
+
+TEST_CASE("PTX without anything forbidden has no finding") {
+  for (const char *line :
+       {"add.rn.f32 %f3, %f1, %f2;", "sub.rn.f64 %d3, %d1, %d2;",
+        "div.rn.f32 %f3, %f1, %f2;", "sqrt.rn.f32 %f1, %f2;",
+        "rcp.rn.f32 %f1, %f2;", "max.NaN.f32 %f1, %f2, %f3;",
+        "max.f64 %d1, %d2, %d3;", "cvt.rn.bf16.f32 %h1, %f1;",
+        "cvt.f32.f16 %f1, %h1;", "cvt.rn.f32.s64 %f1, %rd1;",
+        "cvt.rzi.s32.f32 %r1, %f1;", "mad.lo.s32 %r1, %r2, %r3, %r4;",
+        "add.s32 %r1, %r2, %r3;", "ld.global.v4.f32 {%f1, %f2}, [%rd1];",
+        "shfl.sync.bfly.b32 %r1, %r2, 16, 31, -1;",
+        "setp.lt.f32 %p1, %f1, %f2;", "// ex2.approx.f32 in a comment",
+        "atom.global.add.u32 %r1, [%rd1], 1;", "sub.s64 %rd1, %rd2, %rd3;"}) {
+    INFO(line);
+    CHECK(rulesOf(line) == "");
+  }
+}
+
+TEST_CASE("each forbidden PTX instruction has its rule") {
+  const std::pair<const char *, const char *> cases[] = {
+      {"ex2.approx.f32 %f1, %f2;", "L3"},
+      {"lg2.approx.f32 %f1, %f2;", "L3"},
+      {"sin.approx.f32 %f1, %f2;", "L3"},
+      {"cos.approx.f32 %f1, %f2;", "L3"},
+      {"tanh.approx.f32 %f1, %f2;", "L3"},
+      {"rsqrt.approx.f32 %f1, %f2;", "L3"},
+      {"sqrt.approx.f32 %f1, %f2;", "L3 L5"},
+      {"rcp.approx.f32 %f1, %f2;", "L3 L5"},
+      {"div.full.f32 %f1, %f2, %f3;", "L3 L5"},
+      {"max.f32 %f1, %f2, %f3;", "L3"},
+      {"add.rn.ftz.f32 %f1, %f2, %f3;", "L4"},
+      {"setp.lt.ftz.f32 %p1, %f1, %f2;", "L4"},
+      {"mul.f32 %f1, %f2, %f3;", "L5"},
+      {"add.rz.f32 %f1, %f2, %f3;", "L5"},
+      {"add.rn.sat.f32 %f1, %f2, %f3;", "L5"},
+      {"cvt.rz.bf16.f32 %h1, %f1;", "L5"},
+      {"cvt.rz.f32.s32 %f1, %r1;", "L5"},
+      {"cvt.rn.bf16x2.f32 %r1, %f1, %f2;", ""},
+      {"cvt.rn.relu.bf16x2.f32 %r1, %f1, %f2;", "L5"},
+      {"fma.rn.f32 %f1, %f2, %f3, %f4;", "L6"},
+      {"mad.rn.f32 %f1, %f2, %f3, %f4;", "L6"},
+      {"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%f1};", "L6"},
+      {"red.global.add.f32 [%rd1], %f1;", "L7"},
+      {"atom.global.add.f64 %d1, [%rd1], %d2;", "L7"},
+      {".local .align 4 .b8 __local_depot0[16];", "L8"},
+      {"st.local.u32 [%rd1], %r1;", "L8"},
+      {".extern .func vprintf", "L10"},
+      {"@!%p1 ex2.approx.ftz.f32 %f1, %f2;", "L3 L4"},
+      {"$L__BB0_1: @%p1 lg2.approx.f32 %f1, %f2;", "L3"},
+      {"{ .reg .f32 t; ex2.approx.f32 t, %f1; mov.f32 %f2, t; }", "L3"},
+  };
+  for (const auto &[line, rules] : cases) {
+    INFO(line);
+    CHECK(rulesOf(line) == rules);
+  }
+}
+
+TEST_CASE("a finding has line, instruction and reason") {
+  auto findings =
+      lintPtx("add.rn.f32 %f1, %f2, %f3;\n\tex2.approx.f32 %f1, %f2;\n", {});
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].str() ==
+        "L3 line 2: 'ex2.approx.f32 %f1, %f2': approximate");
+}
+
+TEST_CASE("what the contract has is allowed") {
+  CHECK(rulesOf("fma.rn.f32 %f1, %f2, %f3, %f4;", {true}) == "");
+  CHECK(rulesOf("wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {%f1};",
+                {true, true}) == "");
+}
