@@ -1,0 +1,207 @@
+# generate.py - contracts of sum and rms_norm in every form schedules accept
+# Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""generate.py DIRECTORY [--seed N] writes contract files, valid by
+construction, and prints what they cover. Every structure of digits and merges
+below occurs with both operators; formats, roundings, starts, primitives and
+extents rotate under a seeded shuffle. It fails if a feature is not covered."""
+import argparse
+import json
+import os
+import random
+import sys
+
+HIDDEN = [1, 7, 63, 64, 65, 127, 128, 129, 255, 256, 257, 576, 4096, 12288]
+
+
+def ceil(a, b):
+    return -(-a // b)
+
+
+# A structure: the partition of an extent, and the merges, innermost first.
+# {r} takes a rounding, which differs from contract to contract.
+STRUCTURES = {
+    "serial": (lambda n: "all:*", ["all chain"]),
+    "lanes halving": (lambda n: "sweep:* lane:32", ["sweep chain", "lane halving{r}"]),
+    "lanes pairwise": (lambda n: "sweep:* lane:24", ["sweep chain", "lane pairwise{r}"]),
+    "lanes fold": (lambda n: "sweep:* lane:8", ["sweep chain", "lane fold{r}"]),
+    "packs in lanes": (
+        lambda n: "sweep:* lane:16 pack:8",
+        ["pack chain", "sweep chain", "lane halving{r}"],
+    ),
+    "sweep before pack": (
+        lambda n: "sweep:* lane:16 pack:4",
+        ["sweep chain", "pack chain", "lane pairwise{r}"],
+    ),
+    "wide lanes": (
+        lambda n: "sweep:* lane:512 pack:8",
+        ["pack chain", "sweep chain", "lane halving"],
+    ),
+    "warps": (
+        lambda n: "sweep:* warp:4 lane:32 pack:2",
+        ["pack chain", "sweep chain", "lane halving{r}", "warp fold{r}"],
+    ),
+    "pairwise leaves": (lambda n: "tile:* pack:4", ["pack pairwise", "tile fold{r}"]),
+    "halving leaves": (lambda n: "tile:* pack:8", ["pack halving{r}", "tile pairwise"]),
+    "fold leaves": (lambda n: "tile:* pack:3", ["pack fold", "tile pairwise{r}"]),
+    "one pairwise": (lambda n: "all:*", ["all pairwise{r}"]),
+    "one fold": (lambda n: "all:*", ["all fold"]),
+    "ranks": (
+        lambda n: "rank:8@%d tile:* col:16" % ceil(n, 8),
+        ["col chain", "tile chain", "rank fold{r}"],
+    ),
+    "ragged ranks": (
+        lambda n: "rank:3@%d tile:* col:8" % ceil(n, 3),
+        ["col chain", "tile fold", "rank pairwise{r}"],
+    ),
+    "star last": (lambda n: "block:4@%d rest:*" % ceil(n, 4), ["rest chain", "block halving{r}"]),
+    "long tiles": (
+        lambda n: "tile:*@100 lane:8@13 item:13",
+        ["item chain", "tile chain", "lane halving{r}"],
+    ),
+    "fixed": (
+        lambda n: "row:%d lane:8 pack:4" % ceil(n, 32),
+        ["pack chain", "row chain", "lane halving{r}"],
+    ),
+    "outer chain": (lambda n: "half:2@%d rest:*" % ceil(n, 2), ["rest chain", "half chain"]),
+    "columns first": (lambda n: "row:* col:16", ["row chain", "col chain"]),
+}
+
+ROUNDINGS = ["", " in bf16", " from f16", " from bf16 in f16", " in f32", " from f32"]
+ELEMENTS = ["bf16", "f32", "f16", "f64"]
+OUTPUTS = ["f32", "bf16", "f64", "f16"]
+
+
+def node(structure, n, rounding, start, accumulator):
+    partition, merges = STRUCTURES[structure]
+    return {
+        "domain": "hidden",
+        "partition": partition(n),
+        "merge": [merge.format(r=rounding) for merge in merges],
+        "start": start,
+        "precision": {"accumulator": accumulator},
+    }
+
+
+def rounded(form):
+    return form + " rne"
+
+
+def sum_contract(structure, n, k):
+    x = ELEMENTS[k % 4]
+    accumulator = "f64" if x == "f64" or k % 5 == 4 else "f32"
+    y = OUTPUTS[(k // 2) % 4]
+    return {
+        "op": "sum@1",
+        "dims": {"tokens": "*", "hidden": n},
+        "types": {"x": x, "y": y},
+        "nodes": {
+            "sum": node(
+                structure, n, ROUNDINGS[k % 6], ["identity", "first"][k % 2], accumulator
+            )
+        },
+        "rounding": {"y": rounded(y)},
+        "primitives": {"sum.step": "add." + accumulator},
+    }
+
+
+def norm_contract(structure, n, k):
+    x = ELEMENTS[k % 4]
+    wide = x == "f64" or k % 5 == 3
+    accumulator = "f64" if wide else "f32"
+    fused = k % 3 != 1
+    body = node(
+        structure, n, ROUNDINGS[(k // 2) % 6], ["identity", "first"][(k // 3) % 2], accumulator
+    )
+    body["precision"]["product"] = "exact" if fused else accumulator
+    mean_sq = ["f32", "f64" if wide else "bf16", "f32", "f16"][(k // 2) % 4]
+    eps = ["1e-6 f32", "1e-5 f32", "0.001 bf16", "1e-12 f64", "0 f32"][(k // 4) % 5]
+    # E1: the addition of eps happens in the widest of both formats and f32.
+    argument = "f64" if "f64" in (mean_sq, eps[-3:]) else "f32"
+    rsqrt = {
+        "f64": ["rsqrt.div_sqrt.f64"],
+        "f32": ["rsqrt.div_sqrt.f32", "rsqrt.f64_rounded.f32"],
+    }[argument]
+    y = OUTPUTS[(k + k // 4) % 4]
+    return {
+        "op": "rms_norm@1",
+        "dims": {"tokens": "*", "hidden": n},
+        "types": {"x": x, "weight": ["f32", x][k // 4 % 2], "y": y},
+        "params": {"eps": eps},
+        "nodes": {"sum_sq": body},
+        "rounding": {
+            "mean_sq": rounded(mean_sq),
+            "normed": rounded(["f32", "bf16", "f32", "f16", "f64"][k % 5]),
+            "y": rounded(y),
+        },
+        "primitives": {
+            "sum_sq.step": ("dot.fma." if fused else "dot.mul_add.") + accumulator,
+            "rsqrt": rsqrt[k % len(rsqrt)],
+        },
+    }
+
+
+def contracts(seed, rounds=2):
+    """(name, contract) pairs: every structure, `rounds` times an operator."""
+    shuffle = random.Random(seed)
+    result = []
+    for op, make in (("sum", sum_contract), ("rms_norm", norm_contract)):
+        counters = list(range(len(STRUCTURES) * rounds))
+        shuffle.shuffle(counters)
+        extents = [HIDDEN[i % len(HIDDEN)] for i in range(len(counters))]
+        shuffle.shuffle(extents)
+        # Each operator meets its largest extents with packed lanes at least.
+        for i, (k, n) in enumerate(zip(counters, extents)):
+            structure = list(STRUCTURES)[i % len(STRUCTURES)]
+            contract = make(structure, n, k)
+            name = "%s_%02d_%s_%d" % (op, i, structure.replace(" ", "_"), n)
+            result.append((name, {"bitpact": 1, "name": "conformance/" + name, **contract}))
+    # Two contracts that must differ: the same digits merged in another order.
+    for merge in ("halving", "pairwise"):
+        contract = sum_contract("lanes halving", 257, 1)
+        contract["nodes"]["sum"]["merge"] = ["sweep chain", "lane " + merge]
+        contract["nodes"]["sum"]["start"] = "identity"
+        name = "witness_" + merge
+        result.append((name, {"bitpact": 1, "name": "conformance/" + name, **contract}))
+    return result
+
+
+FEATURES = [
+    "chain", "fold", "pairwise", "halving", ":*", "@", ":*@", " in bf16", " from f16",
+    " from bf16 in f16", '"first"', '"identity"', "add.f32", "add.f64", "dot.fma.f32",
+    "dot.fma.f64", "dot.mul_add.f32", "dot.mul_add.f64", "rsqrt.div_sqrt.f32",
+    "rsqrt.div_sqrt.f64", "rsqrt.f64_rounded.f32", "1e-12 f64", "0 f32", "0.001 bf16",
+    '"mean_sq": "bf16 rne"', '"mean_sq": "f16 rne"', '"normed": "bf16 rne"',
+    '"normed": "f16 rne"', '"normed": "f64 rne"',
+    *['"%s": "%s"' % (t, f) for t in ("x", "weight", "y") for f in ELEMENTS],
+]  # fmt: skip
+
+
+def write(directory, seed, rounds=2):
+    """The paths, in order; raises if a feature is in no contract."""
+    os.makedirs(directory, exist_ok=True)
+    paths, coverage = [], {feature: 0 for feature in FEATURES}
+    extents = set()
+    for name, contract in contracts(seed, rounds):
+        text = json.dumps(contract, indent=2) + "\n"
+        extents.add(contract["dims"]["hidden"])
+        for feature in FEATURES:
+            coverage[feature] += feature in text
+        paths.append(os.path.join(directory, name + ".json"))
+        with open(paths[-1], "w") as file:
+            file.write(text)
+    missing = [feature for feature, count in coverage.items() if not count]
+    missing += ["hidden %d" % n for n in HIDDEN if n not in extents]
+    if missing or len(paths) < 60:
+        raise SystemExit("seed %d does not cover: %s" % (seed, ", ".join(missing)))
+    print("seed %d: %d contracts" % (seed, len(paths)))
+    return paths
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("directory")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--rounds", type=int, default=2)
+    options = parser.parse_args()
+    sys.exit(0 if write(options.directory, options.seed, options.rounds) else 1)
