@@ -46,6 +46,17 @@ def check_package(options, package, rows):
     devices = [word for device in options.device for word in ("--device", device)]
     done = run(options.tool, "check", package, "--rows", rows, *devices, "--json",
                "--seed", options.seed)  # fmt: skip
+    if done.returncode < 0:
+        # A kernel took the process down: find whose.
+        listed = json.loads(run(options.tool, "inspect", package, "--json").stdout)
+        for contract in listed["contracts"]:
+            alone = run(options.tool, "check", package, "--rows", rows, *devices,
+                        "--op", contract["digest"])  # fmt: skip
+            if alone.returncode < 0:
+                print("CRASHED %s: signal %d" % (contract["name"], -alone.returncode))
+            elif alone.returncode == 1:
+                print("DIFFERS %s\n%s" % (contract["name"], alone.stdout))
+        sys.exit("check was ended by signal %d" % -done.returncode)
     report = json.loads(done.stdout)
     if "equal" not in report:
         message = report["diagnostics"][0]["message"]

@@ -71,6 +71,15 @@ int main(int argc, char **argv) {
   const Command commands[] = {addCompile(app, shared), addCheck(app, shared),
                               addRun(app, shared),     addInspect(app, shared),
                               addBench(app, shared),   addFmt(app, shared)};
+  if (argc > 1 && argv[1][0] != '-' &&
+      !app.get_subcommand_no_throw(argv[1])) {
+    std::string names;
+    for (const Command &command : commands)
+      names += " " + command.app->get_name();
+    return fail(shared, UserMistake,
+                message(fmt::format("unknown command '{}'; there are{}",
+                                    argv[1], names)));
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success &success) {

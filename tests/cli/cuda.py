@@ -1,0 +1,66 @@
+# cuda.py - the same bytes from the CPU and from a GPU, through the tool
+# Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import json
+import os
+import sys
+
+import tool
+from tool import SKIP, ToolTest, floats, npy, npy_data
+
+CONTRACT = {
+    "bitpact": 1,
+    "name": "test/sum",
+    "op": "sum@1",
+    "dims": {"tokens": "*", "hidden": 257},
+    "types": {"x": "f32", "y": "f32"},
+    "nodes": {
+        "sum": {
+            "domain": "hidden",
+            "partition": "sweep:* lane:32",
+            "merge": ["sweep chain", "lane halving"],
+            "start": "identity",
+            "precision": {"accumulator": "f32"},
+        }
+    },
+    "rounding": {"y": "f32 rne"},
+    "primitives": {"sum.step": "add.f32"},
+}
+
+
+class Cuda(ToolTest):
+    def test_both_devices_give_the_same_bytes(self):
+        with open(self.path("sum.json"), "w") as file:
+            json.dump(CONTRACT, file)
+        # Compiled for the device that is here, and checked on it and the CPU.
+        checked = self.holds(
+            "check", self.path("sum.json"), "--device", "cpu", "--device", "cuda:0", "--rows",
+            "1,33,257",
+        )  # fmt: skip
+        self.assertIn("cuda:0", checked.out)
+        self.assertIn("0 differing bytes", checked.out)
+        self.holds("compile", self.path("sum.json"), "-o", self.path("sum.pkg"), "--target",
+                   "cpu", "--target", "cuda:sm_90a")  # fmt: skip
+        npy(self.path("x.npy"), (3, 257), floats([(i * 7919 % 1009) / 77 for i in range(771)]))
+        outputs = set()
+        for device in ("cpu", "cuda:0"):
+            for role in ("train", "rollout"):
+                self.holds("run", self.path("sum.pkg"), "--op", "sum", "--device", device,
+                           "--role", role, "--input", "x=" + self.path("x.npy"), "--output",
+                           "y=" + self.path("y.npy"))  # fmt: skip
+                outputs.add(npy_data(self.path("y.npy"))[1])
+        self.assertEqual(len(outputs), 1)
+
+
+def needs_device():
+    if not os.path.exists("/dev/nvidia0"):
+        print("skipped: no NVIDIA device here")
+        sys.exit(SKIP)
+
+
+if __name__ == "__main__":
+    if "--tool" in sys.argv:
+        tool.TOOL = os.path.abspath(sys.argv[sys.argv.index("--tool") + 1])
+    needs_device()
+    tool.needs_compiler()
+    tool.main("__main__")
