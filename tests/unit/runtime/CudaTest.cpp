@@ -86,6 +86,10 @@ TEST_CASE("row_sum on cuda:0, eager and replayed from a graph") {
   REQUIRE(bitpact_device_fill(cuda.get(), dy, 0xFF, rows * 4, stream) ==
           BITPACT_OK);
   CHECK(result() != expected);
+  // Up to here no context was current; graphs want one.
+  void *context = nullptr;
+  driver("cuDevicePrimaryCtxRetain", &context, 0);
+  driver("cuCtxSetCurrent", context);
   driver("cuGraphInstantiateWithFlags", &executable, graph, 0ull);
   driver("cuGraphLaunch", executable, stream);
   CHECK(result() == expected);
@@ -113,6 +117,8 @@ TEST_CASE("row_sum on cuda:0, eager and replayed from a graph") {
                     << " us");
   driver("cuGraphExecDestroy", executable);
   driver("cuGraphDestroy", graph);
+  driver("cuCtxSetCurrent", static_cast<void *>(nullptr));
+  driver("cuDevicePrimaryCtxRelease_v2", 0);
   CHECK(bitpact_stream_destroy(cuda.get(), stream) == BITPACT_OK);
   CHECK(bitpact_device_free(cuda.get(), dx) == BITPACT_OK);
   CHECK(bitpact_device_free(cuda.get(), dy) == BITPACT_OK);
