@@ -71,15 +71,16 @@ int main(int argc, char **argv) {
   const Command commands[] = {addCompile(app, shared), addCheck(app, shared),
                               addRun(app, shared),     addInspect(app, shared),
                               addBench(app, shared),   addFmt(app, shared)};
-  if (argc > 1 && argv[1][0] != '-' &&
-      !app.get_subcommand_no_throw(argv[1])) {
-    std::string names;
-    for (const Command &command : commands)
-      names += " " + command.app->get_name();
+  std::string names;
+  bool known = argc < 2 || argv[1][0] == '-';
+  for (const Command &command : commands) {
+    names += " " + command.app->get_name();
+    known |= argc > 1 && command.app->get_name() == argv[1];
+  }
+  if (!known)
     return fail(shared, UserMistake,
                 message(fmt::format("unknown command '{}'; there are{}",
                                     argv[1], names)));
-  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success &success) {
