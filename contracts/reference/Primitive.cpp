@@ -39,11 +39,12 @@ struct TypeFacts {
 };
 
 // Indexed by ScalarType, whose first four are Format's.
-constexpr std::array<TypeFacts, 7> types{{{"bf16", 16, true},
+constexpr std::array<TypeFacts, 8> types{{{"bf16", 16, true},
                                           {"f16", 16, true},
                                           {"f32", 32, true},
                                           {"f64", 64, true},
                                           {"i1", 1, false},
+                                          {"i16", 16, false},
                                           {"i32", 32, false},
                                           {"i64", 64, false}}};
 
@@ -51,11 +52,10 @@ const TypeFacts &facts(ScalarType type) {
   return types[static_cast<size_t>(type)];
 }
 
+/// Without the first letter, which says what a NaN gives: o false, u true.
 const std::map<std::string_view, Predicate> floatPredicates{
-    {"oeq", Predicate::Eq},      {"olt", Predicate::Lt},
-    {"ole", Predicate::Le},      {"ogt", Predicate::Gt},
-    {"oge", Predicate::Ge},      {"une", Predicate::Ne},
-    {"ord", Predicate::Ordered}, {"uno", Predicate::Unordered}};
+    {"eq", Predicate::Eq}, {"ne", Predicate::Ne}, {"lt", Predicate::Lt},
+    {"le", Predicate::Le}, {"gt", Predicate::Gt}, {"ge", Predicate::Ge}};
 const std::map<std::string_view, Predicate> integerPredicates{
     {"eq", Predicate::Eq},   {"ne", Predicate::Ne},   {"slt", Predicate::Lt},
     {"sle", Predicate::Le},  {"sgt", Predicate::Gt},  {"sge", Predicate::Ge},
@@ -91,6 +91,31 @@ uint64_t parseBits(const std::string &text, int bits,
         fmt::format("'{}' is no hexadecimal number of {} bits", text, bits),
         where);
   return value;
+}
+
+bool readFloatPredicate(std::string_view text, Instruction &instruction) {
+  if (text == "ord" || text == "uno" || text == "true" || text == "false") {
+    instruction.predicate =
+        text == "ord" || text == "true" ? Predicate::Always : Predicate::Never;
+    instruction.whenUnordered = text == "uno" || text == "true";
+    return true;
+  }
+  if (text.empty() || (text[0] != 'o' && text[0] != 'u'))
+    return false;
+  auto found = floatPredicates.find(text.substr(1));
+  if (found == floatPredicates.end())
+    return false;
+  instruction.predicate = found->second;
+  instruction.whenUnordered = text[0] == 'u';
+  return true;
+}
+
+bool readIntegerPredicate(std::string_view text, Instruction &instruction) {
+  auto found = integerPredicates.find(text);
+  if (found == integerPredicates.end())
+    return false;
+  instruction.predicate = found->second;
+  return true;
 }
 
 } // namespace
@@ -214,12 +239,10 @@ void Primitive::readBody(const json &definition, const std::string &where) {
     case Opcode::Cmp:
     case Opcode::ICmp: {
       bool real = instruction.opcode == Opcode::Cmp;
-      const auto &predicates = real ? floatPredicates : integerPredicates;
       std::string text = op.at("pred").get<std::string>();
-      auto found = predicates.find(text);
-      if (found == predicates.end())
+      if (!(real ? readFloatPredicate(text, instruction)
+                 : readIntegerPredicate(text, instruction)))
         fail(fmt::format("there is no predicate '{}'", text));
-      instruction.predicate = found->second;
       if (instruction.type != ScalarType::I1 ||
           operandTypes[0] != operandTypes[1] ||
           facts(operandTypes[0]).real != real)
@@ -233,8 +256,8 @@ void Primitive::readBody(const json &definition, const std::string &where) {
         fail("it selects by an i1 between two values of its type");
       break;
     case Opcode::Convert:
-      if (facts(operandTypes[0]).real != type.real)
-        fail("it converts between float formats or between integer widths");
+      if (facts(operandTypes[0]).real && !type.real)
+        fail("it converts no float to an integer");
       break;
     case Opcode::Bitcast:
       if (facts(operandTypes[0]).bits != type.bits)

@@ -24,7 +24,7 @@ union Register {
   uint64_t integer;
 };
 
-enum class ScalarType : uint8_t { BF16, F16, F32, F64, I1, I32, I64 };
+enum class ScalarType : uint8_t { BF16, F16, F32, F64, I1, I16, I32, I64 };
 
 enum class Opcode : uint8_t {
   Constant,
@@ -53,6 +53,7 @@ enum class Opcode : uint8_t {
   ICmp
 };
 
+/// Orders of two numbers; U for unsigned integers.
 enum class Predicate : uint8_t {
   Eq,
   Ne,
@@ -64,15 +65,16 @@ enum class Predicate : uint8_t {
   ULe,
   UGt,
   UGe,
-  Ordered,
-  Unordered
+  Never,
+  Always
 };
 
 struct Instruction {
   Opcode opcode;
   Predicate predicate = Predicate::Eq;
-  ScalarType type;    ///< of the result
-  ScalarType operand; ///< of the first operand
+  bool whenUnordered = false; ///< of Cmp, where an operand is NaN
+  ScalarType type;            ///< of the result
+  ScalarType operand;         ///< of the first operand
   int operands[3] = {0, 0, 0};
   Register constant{};
 };

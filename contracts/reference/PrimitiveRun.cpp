@@ -10,7 +10,16 @@ namespace bitpact::reference {
 namespace {
 
 int width(ScalarType type) {
-  return type == ScalarType::I1 ? 1 : type == ScalarType::I32 ? 32 : 64;
+  switch (type) {
+  case ScalarType::I1:
+    return 1;
+  case ScalarType::I16:
+    return 16;
+  case ScalarType::I32:
+    return 32;
+  default:
+    return 64;
+  }
 }
 
 uint64_t truncated(ScalarType type, uint64_t value) {
@@ -44,10 +53,10 @@ template <class Value> bool compare(Predicate predicate, Value a, Value b) {
   case Predicate::Ge:
   case Predicate::UGe:
     return a >= b;
-  case Predicate::Ordered: // only a NaN is not equal to itself
-    return a == a && b == b;
-  case Predicate::Unordered:
-    return a != a || b != b;
+  case Predicate::Never:
+    return false;
+  case Predicate::Always:
+    return true;
   }
   return false;
 }
@@ -120,6 +129,19 @@ Register bitcast(ScalarType from, ScalarType to, Register value) {
   return result;
 }
 
+/// The nearest value of `format`, ties to even, rounded once.
+double fromInteger(Format format, int64_t value) {
+  if (format == Format::F64)
+    return static_cast<double>(value);
+  // Rounded to odd in 53 bits first, which decides every narrower rounding.
+  uint64_t magnitude = value < 0 ? -static_cast<uint64_t>(value) : value;
+  if (magnitude >> 53)
+    magnitude =
+        (magnitude | ((magnitude & 0x7ff) != 0 ? 0x800 : 0)) & ~0x7ffull;
+  double exact = static_cast<double>(magnitude);
+  return roundTo(format, value < 0 ? -exact : exact);
+}
+
 } // namespace
 
 double Primitive::run(Register *file) const {
@@ -133,7 +155,9 @@ double Primitive::run(Register *file) const {
       out = i.constant;
       break;
     case Opcode::Cmp:
-      out.integer = compare(i.predicate, a.real, b.real);
+      out.integer = std::isnan(a.real) || std::isnan(b.real)
+                        ? i.whenUnordered
+                        : compare(i.predicate, a.real, b.real);
       break;
     case Opcode::ICmp:
       out.integer = i.predicate >= Predicate::ULt
@@ -145,8 +169,10 @@ double Primitive::run(Register *file) const {
       out = a.integer ? b : c;
       break;
     case Opcode::Convert:
-      if (isReal(i.type))
+      if (isReal(i.operand))
         out.real = roundTo(format(i.type), a.real);
+      else if (isReal(i.type))
+        out.real = fromInteger(format(i.type), asSigned(i.operand, a.integer));
       else
         out.integer = truncated(
             i.type, static_cast<uint64_t>(asSigned(i.operand, a.integer)));

@@ -133,6 +133,19 @@ TEST_CASE("comparisons order NaN with nothing") {
   CHECK(compares("uno", NAN, 1));
   CHECK_FALSE(compares("uno", 1, 1));
   CHECK(compares("ord", 1, 1));
+  CHECK_FALSE(compares("ord", 1, NAN));
+  CHECK(compares("one", 1, 2));
+  CHECK_FALSE(compares("one", 1, NAN));
+  CHECK(compares("ueq", 1, NAN));
+  CHECK_FALSE(compares("ueq", 1, 2));
+  CHECK(compares("ult", NAN, 2));
+  CHECK(compares("ult", 1, 2));
+  CHECK_FALSE(compares("ult", 2, 1));
+  CHECK(compares("uge", 2, 2));
+  CHECK(compares("ugt", NAN, NAN));
+  CHECK(compares("ule", 2, 2));
+  CHECK(compares("true", NAN, 1));
+  CHECK_FALSE(compares("false", 1, 1));
 }
 
 TEST_CASE("integer operations wrap in their width") {
@@ -186,6 +199,28 @@ TEST_CASE("conversions and views") {
        op("v3", "bitcast", "f32", {"v2"})});
   CHECK(run(quiet, {INFINITY, INFINITY}) ==
         decode(Format::F32, 0x7fc00000 - 0x40000000));
+  // Integers round once: 2^24 + 1 is a tie; 2^60 + 2^36 + 1 is above one.
+  auto fromInteger = [&](const char *type, const char *bits, const char *to) {
+    return run(
+        function({"f32"}, to,
+                 {constant("v0", type, bits), op("v1", "convert", to, {"v0"})}),
+        {0});
+  };
+  CHECK(fromInteger("i32", "1000001", "f32") == 0x1p24);
+  CHECK(fromInteger("i32", "1000001", "f64") == 0x1p24 + 1);
+  CHECK(fromInteger("i32", "ffffffff", "bf16") == -1);
+  CHECK(fromInteger("i64", "1000001000000001", "f32") == 0x1p60 + 0x1p37);
+  CHECK(fromInteger("i64", "1000001000000000", "f32") == 0x1p60);
+  CHECK(fromInteger("i64", "8000000000000000", "f32") == -0x1p63);
+  CHECK(fromInteger("i16", "8000", "f32") == -32768);
+  CHECK(fromInteger("i1", "1", "f32") == -1);
+  // The bits of a bf16 as i16: 1 + 2^-7 is 0x3f81.
+  CHECK(run(function({"bf16"}, "bf16",
+                     {op("v0", "bitcast", "i16", {"a0"}),
+                      constant("v1", "i16", "1"),
+                      op("v2", "iadd", "i16", {"v0", "v1"}),
+                      op("v3", "bitcast", "bf16", {"v2"})}),
+            {1}) == 1 + 0x1p-7);
   // Sign extension to i64, and truncation back.
   json widen = function(
       {"f32"}, "f32",
@@ -215,7 +250,7 @@ TEST_CASE("a malformed definition is refused") {
           function({"f32"}, "f32", {op("v0", "iadd", "f32", {"a0", "a0"})}));
   refuses("A3", "the types differ in width",
           function({"f32"}, "f64", {op("v0", "bitcast", "f64", {"a0"})}));
-  refuses("A3", "it converts between float formats",
+  refuses("A3", "it converts no float to an integer",
           function({"f32"}, "f32", {op("v0", "convert", "i32", {"a0"})}));
   refuses("A3", "the name is taken",
           function({"f32"}, "f32", {op("a0", "neg", "f32", {"a0"})}));
