@@ -51,6 +51,7 @@ public:
 private:
   LogicalResult read();
   LogicalResult plan();
+  void loadDialects();
   LogicalResult compileAll();
   LogicalResult compileJob(Job &job);
   LogicalResult package(CompileResult &result);
@@ -153,6 +154,8 @@ LogicalResult Compilation::compileJob(Job &job) {
   FailureOr<kernel::FuncOp> kernel =
       lowering::lowerRows(contract, operatorOf(job.contract),
                           job.proposal.schedule, job.entry, *module);
+  if (succeeded(kernel) && request.mutateKernel)
+    request.mutateKernel(*module);
   if (failed(kernel) || failed(mlir::verify(*module)))
     return brokenInvariant(contract.getLoc(), "lowering");
   job.access = kernel->getAccessAttr();
@@ -166,6 +169,11 @@ LogicalResult Compilation::compileJob(Job &job) {
               request.stopAfter.value_or(Phase::Package));
   if (failed(manager.run(*module)))
     return brokenInvariant(contract.getLoc(), "conversion");
+  if (request.mutateLLVM && request.stopAfter != Phase::Distribute) {
+    request.mutateLLVM(*module);
+    if (failed(mlir::verify(*module)))
+      return brokenInvariant(contract.getLoc(), "verification");
+  }
   if (stops(Phase::Distribute) || stops(Phase::Convert)) {
     job.text = print(*module);
     return success();
@@ -184,7 +192,20 @@ LogicalResult Compilation::compileJob(Job &job) {
                                  job.target->lint(*job.code, expected));
 }
 
+/// Passes load the dialects they make, which threads must not do at once.
+void Compilation::loadDialects() {
+  DialectRegistry registry;
+  for (const Job &job : jobs) {
+    PassManager manager(context);
+    addLowering(manager, job.target->kind(), Phase::Package);
+    manager.getDependentDialects(registry);
+  }
+  context->appendDialectRegistry(registry);
+  context->loadAllAvailableDialects();
+}
+
 LogicalResult Compilation::compileAll() {
+  loadDialects();
   std::atomic<int> done = 0;
   std::atomic<bool> failed = false;
   llvm::DefaultThreadPool pool(llvm::hardware_concurrency());

@@ -18,6 +18,14 @@ struct CompileRequest {
   std::vector<std::string> roles;
   /// Stop after this phase and give its text instead of a package.
   std::optional<Phase> stopAfter;
+
+  /// For tests that plant faults, and for nothing else: called on the module
+  /// of each variant, possibly from several threads, so that every check of
+  /// the compiler and of the package meets the changed code.
+  /// After `Lower`, before the kernel is verified.
+  std::function<void(mlir::ModuleOp)> mutateKernel;
+  /// After `Convert`, before code generation.
+  std::function<void(mlir::ModuleOp)> mutateLLVM;
 };
 
 struct CompileResult {
