@@ -35,8 +35,11 @@ Number unpack(double value, int precision, int minExponent) {
   return {bits >> 63 ? -integer : integer, seen};
 }
 
-/// value * 2^shift, truncated toward zero.
+/// value * 2^shift, truncated toward zero. Only a zero may have an exponent
+/// above the largest one, so the shift of other values is bounded.
 int64_t shifted(int64_t value, int shift) {
+  if (value == 0)
+    return 0;
   if (shift >= 0)
     return value * (int64_t(1) << shift);
   if (shift <= -63)
