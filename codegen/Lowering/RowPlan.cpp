@@ -164,6 +164,9 @@ lowering::planNode(pact::NodeAttr node, int64_t extent,
                      inQuotes(partition.digits()[merge.digit].name));
     if (lanes && *lanes == unsigned(merge.digit)) {
       appendLaneDigit(plan.order, merge, radix, schedule.getLanes());
+      // The last round of lanes may reach beyond the digit.
+      if (radix % schedule.getLanes())
+        plan.digits[merge.digit].mayBeShort = true;
       continue;
     }
     Form form = merge.form == Form::Any ? Form::Fold : merge.form;

@@ -21,20 +21,38 @@ struct Candidate {
   int64_t priority;
 };
 
-/// A GPU runs a row in a warp where rows are many and in a CTA where they are
-/// few; a row a lane keeps any tree at all. Rows that are not aligned to 16
-/// bytes take the schedules that move one element at a time.
-std::vector<Candidate> gpuCandidates(const codegen::Capabilities &facts) {
-  int64_t warp = facts.subgroupWidth;
-  return {
-      {"row_per_group", warp, warp, 4, 16, 128, Throughput, 10},
-      {"row_per_group", 8 * warp, warp, 1, 16, 32, Latency, 10},
-      {"row_per_group", 4 * warp, warp, 1, 16, 64, Latency, 12},
-      {"row_per_group", warp, warp, 4, 16, 128, Latency, 14},
-      {"row_per_group", 8 * warp, warp, 1, 16, 32, Throughput, 14},
-      {"row_per_group", warp, warp, 4, 0, 128, Both, 20},
-      {"row_per_lane", warp, warp, 4, 0, 16, Both, 30},
+/// Lanes for a row of `extent` elements, so that a lane has about `each` of
+/// them; a power of two between `least` and `most`.
+int64_t lanesFor(int64_t extent, int64_t each, int64_t least, int64_t most) {
+  int64_t lanes = least;
+  while (lanes < most && lanes * each < extent)
+    lanes *= 2;
+  return lanes;
+}
+
+/// A row takes as many lanes as keep each busy with a few accesses: a warp for
+/// short rows, a CTA for long ones, and more where rows are few. Rows that are
+/// not aligned to 16 bytes move one element at a time; a row a lane keeps any
+/// tree at all. Narrower rows follow for contracts whose digits have no more
+/// blocks.
+std::vector<Candidate> gpuCandidates(const codegen::Capabilities &facts,
+                                     int64_t extent) {
+  int64_t warp = facts.subgroupWidth, most = 16 * warp;
+  if (extent == lowering::kDynamic)
+    extent = 4096;
+  std::vector<Candidate> result;
+  auto add = [&](int64_t each, int64_t vectorBytes, Serves serves,
+                 int64_t priority) {
+    for (int64_t lanes = lanesFor(extent, each, warp, most); lanes >= warp;
+         lanes /= 2)
+      result.push_back({"row_per_group", lanes, warp, lanes == warp ? 4 : 1,
+                        vectorBytes, 128, serves, priority});
   };
+  add(24, 16, Throughput, 10);
+  add(8, 16, Latency, 10);
+  add(24, 0, Both, 20);
+  result.push_back({"row_per_lane", warp, warp, 4, 0, 16, Both, 30});
+  return result;
 }
 
 /// A CPU runs a row across a vector register, or a row in each element.
@@ -58,18 +76,43 @@ std::vector<std::string> served(Serves serves, ArrayRef<std::string> roles) {
   return result;
 }
 
+/// Of the candidates for one purpose the first that keeps the contract is
+/// taken.
+bool samePurpose(const Candidate &a, const Candidate &b) {
+  return a.serves == b.serves && a.priority == b.priority;
+}
+
 } // namespace
 
 FailureOr<std::vector<Proposal>>
 schedule::propose(pact::ContractOp contract, pact::OperatorOp op,
                   const codegen::Target &target,
                   ArrayRef<std::string> roles) {
+  for (NamedAttribute bound : contract.getPrimitives()) {
+    auto name = cast<FlatSymbolRefAttr>(bound.getValue());
+    if (SymbolTable::lookupNearestSymbolFrom<pact::AtomOp>(contract, name) &&
+        !target.hasAtom(name.getValue()))
+      return contract.emitError()
+             << "contract '" << contract.getContractName() << "': primitive '"
+             << bound.getName().getValue() << "': "
+             << target.missingAtomMessage(name.getValue());
+  }
   std::vector<Proposal> proposals;
   const codegen::Capabilities &facts = target.capabilities();
+  int64_t extent = lowering::kDynamic;
+  if (llvm::Expected<lowering::RowFamily> family =
+          lowering::rowFamily(contract, op))
+    extent = family->extent;
+  else
+    llvm::consumeError(family.takeError()); // whyNot says it for each
   std::vector<std::string> refusals;
-  for (const Candidate &c : target.kind() == codegen::TargetKind::Cpu
-                                ? cpuCandidates(facts)
-                                : gpuCandidates(facts)) {
+  const Candidate *taken = nullptr;
+  std::vector<Candidate> candidates =
+      target.kind() == codegen::TargetKind::Cpu ? cpuCandidates(facts)
+                                                : gpuCandidates(facts, extent);
+  for (const Candidate &c : candidates) {
+    if (taken && samePurpose(*taken, c))
+      continue;
     auto attr = kernel::ScheduleAttr::get(contract.getContext(), c.kind,
                                           c.lanes, c.subgroup,
                                           c.programsPerGroup, c.vectorBytes,
@@ -81,6 +124,7 @@ schedule::propose(pact::ContractOp contract, pact::OperatorOp op,
         refusals.push_back(text);
       continue;
     }
+    taken = &c;
     std::vector<std::string> forRoles = served(c.serves, roles);
     if (forRoles.empty())
       continue;
