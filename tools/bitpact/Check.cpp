@@ -33,9 +33,9 @@ bool isPackage(const std::string &path) {
 }
 
 int expand(const Options &options, const Shared &shared) {
-  json response = Compiler().run(
-      {{"command", "expand"}, {"contracts", options.inputs}},
-      [](const std::string &, int64_t, int64_t) {});
+  json response =
+      Compiler().run({{"command", "expand"}, {"contracts", options.inputs}},
+                     [](const std::string &, int64_t, int64_t) {});
   if (shared.json) {
     std::cout << response.dump(2) << '\n';
     return Holds;
@@ -58,17 +58,15 @@ std::vector<std::string> targetsFor(const Options &options) {
   if (!options.targets.empty())
     return options.targets;
   std::vector<std::string> targets;
-  for (const std::string &name : options.check.devices.empty()
-                                     ? devicesHere()
-                                     : options.check.devices) {
+  for (const std::string &name :
+       options.check.devices.empty() ? devicesHere() : options.check.devices) {
     Device device(name);
     if (device.kind == BITPACT_TARGET_CPU)
       targets.emplace_back("cpu");
     else if (!device.archs.empty())
-      targets.push_back(
-          fmt::format("{}:{}",
-                      device.kind == BITPACT_TARGET_CUDA ? "cuda" : "hip",
-                      device.archs.front()));
+      targets.push_back(fmt::format(
+          "{}:{}", device.kind == BITPACT_TARGET_CUDA ? "cuda" : "hip",
+          device.archs.front()));
   }
   return targets;
 }
@@ -104,11 +102,10 @@ void printReport(const CheckReport &report) {
   Table table({"contract", "digest", "variant", "device", "launches",
                "elements", "differing"});
   for (const VariantReport &one : report.variants)
-    table.add({one.contract->name, shortDigest(one.contract->digest),
-               one.variant->id, one.device, std::to_string(one.launches),
-               std::to_string(one.elements),
-               one.first && !one.differing ? "!"
-                                           : std::to_string(one.differing)});
+    table.add(
+        {one.contract->name, shortDigest(one.contract->digest), one.variant->id,
+         one.device, std::to_string(one.launches), std::to_string(one.elements),
+         one.first && !one.differing ? "!" : std::to_string(one.differing)});
   table.print();
   fmt::print("\nseed {}; data {}; rows {}\n", report.seed,
              fmt::join(report.recipes, " "), fmt::join(report.rows, " "));
@@ -117,8 +114,8 @@ void printReport(const CheckReport &report) {
     for (const auto &[layout, count] : one.excluded)
       parts.push_back(fmt::format("{} ({} times)", layout, count));
     if (!parts.empty())
-      fmt::print("note: {} on {}: its conditions exclude {}\n",
-                 one.variant->id, one.device, fmt::join(parts, ", "));
+      fmt::print("note: {} on {}: its conditions exclude {}\n", one.variant->id,
+                 one.device, fmt::join(parts, ", "));
   }
   std::map<std::string, int> reasons;
   for (const Unchecked &one : report.unchecked)
@@ -172,7 +169,7 @@ int runCheck(Options options, const Shared &shared) {
   Package package(path);
   CheckReport report = check(package, options.check, progress.callback());
   progress.erase();
-  int status = !report.equal() ? Differs
+  int status = !report.equal()      ? Differs
                : !report.complete() ? Incomplete
                                     : Holds;
   if (shared.json) {

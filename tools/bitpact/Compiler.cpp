@@ -55,17 +55,18 @@ Compiler::Compiler() {
   void *library = openCompiler();
   auto abi = reinterpret_cast<decltype(&bitpact_compiler_abi)>(
       dlsym(library, "bitpact_compiler_abi"));
-  runRequest = reinterpret_cast<decltype(runRequest)>(dlsym(library, "bitpact_compiler_run"));
-  freeAnswer =
-      reinterpret_cast<decltype(freeAnswer)>(dlsym(library, "bitpact_compiler_free"));
+  runRequest = reinterpret_cast<decltype(runRequest)>(
+      dlsym(library, "bitpact_compiler_run"));
+  freeAnswer = reinterpret_cast<decltype(freeAnswer)>(
+      dlsym(library, "bitpact_compiler_free"));
   if (!abi || !runRequest || !freeAnswer || abi() != BITPACT_COMPILER_ABI)
-    throw evidence::UserError(fmt::format(
-        "{} is of another version than this tool", libraryName));
+    throw evidence::UserError(
+        fmt::format("{} is of another version than this tool", libraryName));
 }
 
 json Compiler::run(const json &request, const evidence::Progress &progress) {
   char *answer = runRequest(request.dump().c_str(), reportProgress,
-                     const_cast<evidence::Progress *>(&progress));
+                            const_cast<evidence::Progress *>(&progress));
   if (!answer)
     throw std::runtime_error("the compiler gave no answer");
   std::string text = answer;

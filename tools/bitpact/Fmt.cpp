@@ -31,9 +31,9 @@ std::string contentsOf(const std::string &file) {
 }
 
 int format(const Options &options, const Shared &shared) {
-  json response = Compiler().run(
-      {{"command", "format"}, {"contract", options.contract}},
-      [](const std::string &, int64_t, int64_t) {});
+  json response =
+      Compiler().run({{"command", "format"}, {"contract", options.contract}},
+                     [](const std::string &, int64_t, int64_t) {});
   auto text = response.at("text").get<std::string>();
   bool same = contentsOf(options.contract) == text;
   if (options.inPlace && !same) {

@@ -29,46 +29,48 @@ json describe(const Package &package, const ContractSpec &contract) {
                        {"type", tensor.type},
                        {"dims", tensor.dims}});
   for (const VariantSpec *one : package.variantsOf(contract))
-    variants.push_back(
-        {{"id", one->id},
-         {"target", one->target},
-         {"roles", one->roles},
-         {"priority", one->priority},
-         {"entry", one->entry},
-         {"schedule", one->schedule},
-         {"conditions", one->conditions},
-         {"launch",
-          {{"threads", one->threads},
-           {"programs_per_cta", one->programsPerCta},
-           {"rows_per_program", one->rowsPerProgram},
-           {"shared_bytes", one->sharedBytes}}},
-         {"workspace", one->workspace},
-         {"resources",
-          {{"registers", one->registers},
-           {"shared", one->shared},
-           {"local", one->local},
-           {"spills", one->spills}}},
-         {"evidence", one->evidence},
-         {"code",
-          {{"file", one->codeFile},
-           {"sha256", one->codeSha256},
-           {"bytes", one->codeBytes}}},
-         {"inspect", one->inspectFiles}});
-  return {{"digest", contract.digest}, {"name", contract.name},
-          {"op", contract.op},         {"dims", contract.dims},
-          {"tensors", tensors},        {"variants", variants},
+    variants.push_back({{"id", one->id},
+                        {"target", one->target},
+                        {"roles", one->roles},
+                        {"priority", one->priority},
+                        {"entry", one->entry},
+                        {"schedule", one->schedule},
+                        {"conditions", one->conditions},
+                        {"launch",
+                         {{"threads", one->threads},
+                          {"programs_per_cta", one->programsPerCta},
+                          {"rows_per_program", one->rowsPerProgram},
+                          {"shared_bytes", one->sharedBytes}}},
+                        {"workspace", one->workspace},
+                        {"resources",
+                         {{"registers", one->registers},
+                          {"shared", one->shared},
+                          {"local", one->local},
+                          {"spills", one->spills}}},
+                        {"evidence", one->evidence},
+                        {"code",
+                         {{"file", one->codeFile},
+                          {"sha256", one->codeSha256},
+                          {"bytes", one->codeBytes}}},
+                        {"inspect", one->inspectFiles}});
+  return {{"digest", contract.digest},
+          {"name", contract.name},
+          {"op", contract.op},
+          {"dims", contract.dims},
+          {"tensors", tensors},
+          {"variants", variants},
           {"text", json::parse(contract.text, nullptr, false)}};
 }
 
 std::string conditionsText(const json &conditions) {
   std::vector<std::string> parts;
-  for (const auto &[dim, range] : conditions.value("dims", json::object())
-                                      .items()) {
+  for (const auto &[dim, range] :
+       conditions.value("dims", json::object()).items()) {
     int64_t most = range.value("max", INT64_MAX);
-    parts.push_back(most == INT64_MAX
-                        ? fmt::format("{} ≥ {}", dim, range.value("min", 1ll))
-                        : fmt::format("{} in {}..{}", dim,
-                                      range.value("min", 1ll), most));
+    parts.push_back(
+        most == INT64_MAX
+            ? fmt::format("{} ≥ {}", dim, range.value("min", 1ll))
+            : fmt::format("{} in {}..{}", dim, range.value("min", 1ll), most));
   }
   for (const auto &[tensor, bytes] :
        conditions.value("align", json::object()).items())
@@ -137,9 +139,9 @@ int inspect(const Options &options, const Shared &shared) {
   }
   std::vector<std::string> tools;
   for (const auto &[tool, version] : package.producer().items())
-    tools.push_back(tool + " " +
-                    (version.is_string() ? version.get<std::string>()
-                                         : version.dump()));
+    tools.push_back(
+        tool + " " +
+        (version.is_string() ? version.get<std::string>() : version.dump()));
   fmt::print("{}: {} contracts, {} variants; every file verified\n",
              package.path(), package.contracts().size(),
              package.variants().size());
@@ -154,9 +156,9 @@ int inspect(const Options &options, const Shared &shared) {
 
 Command addInspect(CLI::App &app, Shared &shared) {
   auto options = std::make_shared<Options>();
-  CLI::App *command = addCommand(app, shared, "inspect",
-                                 "Contents and evidence of a package",
-                                 "bitpact inspect norm.pkg --op rms_norm");
+  CLI::App *command =
+      addCommand(app, shared, "inspect", "Contents and evidence of a package",
+                 "bitpact inspect norm.pkg --op rms_norm");
   command->add_option("PACKAGE", options->package, "A package")->required();
   command->add_option("--op,--contract", options->contract,
                       "Only these: an operator, a name or a digest prefix");

@@ -36,8 +36,8 @@ bindPaths(const ContractSpec &contract, bool output,
   for (const std::string &option : options) {
     size_t equals = option.find('=');
     if (equals == option.npos || equals == 0)
-      throw UserError(fmt::format("--{} '{}' is not of the form NAME=FILE",
-                                  kind, option));
+      throw UserError(
+          fmt::format("--{} '{}' is not of the form NAME=FILE", kind, option));
     std::string name = option.substr(0, equals);
     if (std::find(names.begin(), names.end(), name) == names.end())
       throw UserError(fmt::format("--{} '{}': {} has no {} '{}'; it has {}",
@@ -101,14 +101,10 @@ int run(const Options &options, const Shared &shared) {
       list[name] = {{"file", path.file},
                     {"shape", result.outputs.at(name).shape},
                     {"type", algebra::name(result.outputs.at(name).format)}};
-    std::cout << json{{"status", Holds},
-                      {"contract", contract.digest},
-                      {"name", contract.name},
-                      {"variant", result.variant->id},
-                      {"role", options.role},
-                      {"device", options.device},
-                      {"dims", result.dims},
-                      {"outputs", list},
+    std::cout << json{{"status", Holds},       {"contract", contract.digest},
+                      {"name", contract.name}, {"variant", result.variant->id},
+                      {"role", options.role},  {"device", options.device},
+                      {"dims", result.dims},   {"outputs", list},
                       {"notes", notes}}
                      .dump(2)
               << '\n';

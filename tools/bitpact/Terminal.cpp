@@ -68,14 +68,14 @@ void ProgressLine::show(const std::string &what, int64_t done, int64_t total) {
     return;
   shown = now;
   winsize size{};
-  size_t columns =
-      ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col
-                                                                  : 80;
+  size_t columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col
+                       ? size.ws_col
+                       : 80;
   constexpr int width = 24;
   int filled = static_cast<int>(total > 0 ? done * width / total : 0);
-  std::string line = fmt::format("[{:#<{}}{:.<{}}] {:3}% {}", "", filled, "",
-                                 width - filled,
-                                 total > 0 ? done * 100 / total : 0, what);
+  std::string line =
+      fmt::format("[{:#<{}}{:.<{}}] {:3}% {}", "", filled, "", width - filled,
+                  total > 0 ? done * 100 / total : 0, what);
   fmt::print(stderr, "\r\033[K{}", line.substr(0, columns - 1));
   std::fflush(stderr);
 }

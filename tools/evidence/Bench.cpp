@@ -42,8 +42,8 @@ double median(std::vector<double> values) {
 
 class Clock {
 public:
-  explicit Clock(const Device &device) : onHost(device.kind ==
-                                                BITPACT_TARGET_CPU) {
+  explicit Clock(const Device &device)
+      : onHost(device.kind == BITPACT_TARGET_CPU) {
     for (auto *event : {&from, &to})
       if (!onHost) {
         bitpact_event *made = nullptr;
@@ -93,8 +93,8 @@ public:
         dims(std::move(shapeDims)), clock(device) {
     RowShape rows(contract);
     for (const TensorSpec &tensor : contract.tensors)
-      bytes += elementsOf(shapeOf(tensor, dims)) *
-               algebra::bytes(tensor.format);
+      bytes +=
+          elementsOf(shapeOf(tensor, dims)) * algebra::bytes(tensor.format);
     int64_t count = std::clamp<int64_t>(
         footprintOf(device) / std::max<int64_t>(bytes, 1), 2, mostSets);
     std::map<std::string, reference::Tensor> data;
@@ -216,8 +216,8 @@ void ShapeBench::run(int64_t rounds, BenchReport &report) {
   double copy = median(copySamples);
   for (Contender &one : contenders)
     report.results.push_back({&contract, one.variant, device.name,
-                              one.variant->roles, chosenFor(*one.variant),
-                              dims, bytes, median(one.samples), copy});
+                              one.variant->roles, chosenFor(*one.variant), dims,
+                              bytes, median(one.samples), copy});
 }
 
 } // namespace
@@ -234,16 +234,16 @@ BenchReport bench(const Package &package, const BenchOptions &options,
   }
   std::vector<const ContractSpec *> contracts =
       chooseContracts(package, options.contract);
-  int64_t done = 0, total = static_cast<int64_t>(
-                        contracts.size() * devices.size() *
-                        options.rows.size());
+  int64_t done = 0,
+          total = static_cast<int64_t>(contracts.size() * devices.size() *
+                                       options.rows.size());
   for (const ContractSpec *contract : contracts) {
     RowShape shape(*contract);
     for (const Device &device : devices)
       for (int64_t rows : shape.rowCounts(options.rows)) {
-        progress(fmt::format("{} on {}, {} rows", contract->name, device.name,
-                             rows),
-                 done++, total);
+        progress(
+            fmt::format("{} on {}, {} rows", contract->name, device.name, rows),
+            done++, total);
         for (const Dims &dims : shape.openExtents(options.extents))
           ShapeBench(package, device, *contract, shape.withRows(dims, rows))
               .run(options.rounds, report);

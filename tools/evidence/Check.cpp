@@ -53,8 +53,8 @@ struct Case {
   Bytes bytes(const TensorSpec &tensor) const {
     const Tensors &from = tensor.output ? answer.outputs : answer.inputs;
     const uint8_t *data = from.at(tensor.name).bytes.data();
-    return Bytes(data, elementsOf(shape(tensor)) *
-                           algebra::bytes(tensor.format));
+    return Bytes(data,
+                 elementsOf(shape(tensor)) * algebra::bytes(tensor.format));
   }
 };
 
@@ -73,8 +73,7 @@ private:
   void checkData(const ContractSpec &contract, const Evaluator &oracle,
                  Recipe recipe, uint64_t seed, const Dims &extents);
   void checkRows(const Case &one);
-  void checkLayout(const Case &one, const Layout &layout,
-                   const Device &device);
+  void checkLayout(const Case &one, const Layout &layout, const Device &device);
   void checkLoneRows(const Case &one, const Device &device);
   void launchAndCompare(Runner &runner, const Case &one, const Layout &layout,
                         std::vector<Placed> &placed);

@@ -19,10 +19,10 @@ namespace bitpact::evidence {
 namespace {
 
 constexpr std::pair<Recipe, std::string_view> recipeNames[] = {
-    {Recipe::Normal, "normal"},       {Recipe::Dense, "dense"},
-    {Recipe::Wide, "wide"},           {Recipe::Subnormal, "subnormal"},
-    {Recipe::Special, "special"},     {Recipe::Zeros, "zeros"},
-    {Recipe::Constant, "constant"},   {Recipe::Cancellation, "cancellation"},
+    {Recipe::Normal, "normal"},     {Recipe::Dense, "dense"},
+    {Recipe::Wide, "wide"},         {Recipe::Subnormal, "subnormal"},
+    {Recipe::Special, "special"},   {Recipe::Zeros, "zeros"},
+    {Recipe::Constant, "constant"}, {Recipe::Cancellation, "cancellation"},
 };
 
 /// FNV-1a, so that tensors of one seed differ.
@@ -40,9 +40,9 @@ public:
   Source(uint64_t seed, Recipe recipe, std::string_view tensor, uint64_t row) {
     uint64_t name = hashOf(tensor);
     std::seed_seq sequence{
-        static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32),
-        static_cast<uint32_t>(name), static_cast<uint32_t>(name >> 32),
-        static_cast<uint32_t>(row),  static_cast<uint32_t>(row >> 32),
+        static_cast<uint32_t>(seed),  static_cast<uint32_t>(seed >> 32),
+        static_cast<uint32_t>(name),  static_cast<uint32_t>(name >> 32),
+        static_cast<uint32_t>(row),   static_cast<uint32_t>(row >> 32),
         static_cast<uint32_t>(recipe)};
     engine.seed(sequence);
   }
@@ -148,8 +148,8 @@ private:
     uint64_t largest = infinity() - 1;
     if (shared) {
       // One column in 61 of a kind; most columns show the rows themselves.
-      const uint64_t kinds[] = {infinity(), infinity() | signBit(), quiet,
-                                largest, 0, signBit()};
+      const uint64_t kinds[] = {
+          infinity(), infinity() | signBit(), quiet, largest, 0, signBit()};
       for (int64_t at = 17; at < size(); at += 61)
         elements[at] = kinds[source.below(6)];
       return;
@@ -197,10 +197,12 @@ private:
   void cancellation() {
     std::vector<double> values;
     for (uint64_t i = 0; i + 1 < elements.size(); i += 2) {
-      double value = std::ldexp(roundedTo(format, source.normal()), source.between(0, 9));
+      double value =
+          std::ldexp(roundedTo(format, source.normal()), source.between(0, 9));
       values.push_back(value);
       // One pair in eight leaves a remainder.
-      values.push_back(source.below(8) ? -value : -value + source.normal() * 0x1p-9);
+      values.push_back(source.below(8) ? -value
+                                       : -value + source.normal() * 0x1p-9);
     }
     values.resize(elements.size(), 0x1p-10);
     for (int64_t i = size() - 1; i > 0; --i)

@@ -30,9 +30,8 @@ const ContractSpec &chooseContract(const Package &package,
   if (chosen.size() > 1) {
     std::vector<std::string> list;
     for (const ContractSpec *one : chosen)
-      list.push_back(
-          fmt::format("{} {} ({})", one->digest.substr(0, 12), one->name,
-                      one->op));
+      list.push_back(fmt::format("{} {} ({})", one->digest.substr(0, 12),
+                                 one->name, one->op));
     throw UserError(package.path(),
                     fmt::format("several contracts fit; name one with "
                                 "--contract: {}",
@@ -98,9 +97,8 @@ LaunchResult launch(const LaunchRequest &request) {
   std::vector<View> views;
   for (const TensorSpec &spec : contract.tensors) {
     placed.emplace_back(spec, device, layout, shapeOf(spec, result.dims));
-    placed.back().put(0, spec.output
-                             ? nullptr
-                             : request.inputs.at(spec.name).bytes.data());
+    placed.back().put(
+        0, spec.output ? nullptr : request.inputs.at(spec.name).bytes.data());
     views.push_back(placed.back().view());
   }
   int64_t variant = kernel.select(views);

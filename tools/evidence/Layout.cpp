@@ -22,8 +22,8 @@ const std::vector<Layout> &allLayouts() {
   return layouts;
 }
 
-Placed::Placed(const TensorSpec &tensor, const Device &on,
-               const Layout &layout, std::vector<int64_t> extents)
+Placed::Placed(const TensorSpec &tensor, const Device &on, const Layout &layout,
+               std::vector<int64_t> extents)
     : spec(tensor), device(on), shape(std::move(extents)) {
   int64_t element = algebra::bytes(spec.format);
   int64_t width = shape.empty() ? 1 : shape.back();

@@ -119,8 +119,8 @@ private:
     while (!accept(')')) {
       skip();
       int64_t extent = 0;
-      auto [end, error] = std::from_chars(text.data() + at,
-                                          text.data() + text.size(), extent);
+      auto [end, error] =
+          std::from_chars(text.data() + at, text.data() + text.size(), extent);
       if (error != std::errc() || extent < 0)
         fail(fmt::format("shape entry at character {} is no extent", at));
       at = end - text.data();

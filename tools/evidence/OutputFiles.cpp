@@ -35,9 +35,9 @@ void OutputFiles::write(const std::string &file, std::string_view bytes) {
   stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   stream.close();
   if (!stream)
-    throw UserError(file, fmt::format("cannot write: {}",
-                                      errno ? std::strerror(errno)
-                                            : "the stream failed"));
+    throw UserError(
+        file, fmt::format("cannot write: {}",
+                          errno ? std::strerror(errno) : "the stream failed"));
 }
 
 void OutputFiles::commit() {

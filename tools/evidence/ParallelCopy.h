@@ -38,6 +38,11 @@ public:
   ParallelCopy &operator=(const ParallelCopy &) = delete;
 
   void operator()(void *destination, const void *source, size_t size) {
+    // Waking threads takes longer than a small copy.
+    if (size < smallest) {
+      std::memcpy(destination, source, size);
+      return;
+    }
     to = static_cast<char *>(destination);
     from = static_cast<const char *>(source);
     bytes = size;
@@ -47,6 +52,7 @@ public:
   }
 
 private:
+  static constexpr size_t smallest = 256 << 10;
   void part(unsigned index) const {
     size_t first = bytes * index / count, last = bytes * (index + 1) / count;
     std::memcpy(to + first, from + first, last - first);

@@ -175,8 +175,8 @@ std::vector<std::string> devicesHere() {
 Buffer::Buffer(const Device &on, uint64_t bytes)
     : device(on.shared()), byteCount(bytes) {
   void *data = nullptr;
-  require(bitpact_device_alloc(device.get(), std::max<uint64_t>(bytes, 1),
-                               &data));
+  require(
+      bitpact_device_alloc(device.get(), std::max<uint64_t>(bytes, 1), &data));
   owner.reset(data, [device = device](void *memory) {
     bitpact_device_free(device.get(), memory);
   });
@@ -191,8 +191,7 @@ void Buffer::download(void *to, uint64_t count) const {
 }
 
 void Buffer::fill(uint8_t value) {
-  require(
-      bitpact_device_fill(device.get(), data(), value, byteCount, nullptr));
+  require(bitpact_device_fill(device.get(), data(), value, byteCount, nullptr));
 }
 
 View::View(const TensorSpec &spec, const Device &device, void *data,
@@ -216,10 +215,9 @@ Kernel::Kernel(const Package &package, const Device &on,
                const std::string &variant)
     : device(on) {
   bitpact_kernel *kernel = nullptr;
-  require(bitpact_kernel_lookup(package.handle(), device.handle(),
-                                digest.c_str(), role.c_str(),
-                                variant.empty() ? nullptr : variant.c_str(),
-                                &kernel));
+  require(bitpact_kernel_lookup(
+      package.handle(), device.handle(), digest.c_str(), role.c_str(),
+      variant.empty() ? nullptr : variant.c_str(), &kernel));
   owner.reset(kernel, bitpact_kernel_release);
 }
 

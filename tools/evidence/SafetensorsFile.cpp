@@ -155,22 +155,21 @@ Tensor readSafetensors(const std::string &file, const std::string &key) {
   for (const auto &[name, entry] : entries)
     if (names.size() < 20)
       names.push_back(name);
-  std::string list =
-      fmt::format("{}{}", fmt::join(names, ", "),
-                  entries.size() > names.size()
-                      ? fmt::format(" and {} more",
-                                    entries.size() - names.size())
-                      : "");
+  std::string list = fmt::format(
+      "{}{}", fmt::join(names, ", "),
+      entries.size() > names.size()
+          ? fmt::format(" and {} more", entries.size() - names.size())
+          : "");
   auto found = entries.find(key);
   if (key.empty() && entries.size() == 1)
     found = entries.begin();
   if (found == entries.end())
-    throw UserError(file, key.empty()
-                              ? fmt::format("name one of its tensors as "
-                                            "FILE:NAME; it holds: {}",
-                                            list)
-                              : fmt::format("no tensor '{}'; it holds: {}", key,
-                                            list));
+    throw UserError(
+        file, key.empty()
+                  ? fmt::format("name one of its tensors as "
+                                "FILE:NAME; it holds: {}",
+                                list)
+                  : fmt::format("no tensor '{}'; it holds: {}", key, list));
   const auto &[name, entry] = *found;
   std::optional<Format> format = formatOf(entry.type);
   if (!format)

@@ -101,8 +101,8 @@ std::vector<Dims> RowShape::openExtents(
   return all;
 }
 
-std::vector<const ContractSpec *>
-chooseContracts(const Package &package, const std::string &selector) {
+std::vector<const ContractSpec *> chooseContracts(const Package &package,
+                                                  const std::string &selector) {
   std::vector<const ContractSpec *> chosen;
   std::vector<std::string> all;
   for (const ContractSpec &contract : package.contracts()) {

@@ -36,9 +36,9 @@ Tensor readTensor(const TensorPath &path);
 
 /// Adds the files of these tensors to `files`; those with one .safetensors file
 /// share it. bf16 goes to .npy as uint16, and the returned notes say so.
-std::vector<std::string> writeTensors(
-    OutputFiles &files,
-    const std::vector<std::pair<TensorPath, const Tensor *>> &outputs);
+std::vector<std::string>
+writeTensors(OutputFiles &files,
+             const std::vector<std::pair<TensorPath, const Tensor *>> &outputs);
 
 /// The two formats; used by the functions above and by their tests.
 Tensor readNpy(const std::string &file, bool bf16);

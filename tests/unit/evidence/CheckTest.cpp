@@ -1,9 +1,9 @@
 // CheckTest.cpp - check finds planted faults, by name, and nothing else
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tools/evidence/Check.h"
 #include "tests/unit/evidence/Temporary.h"
 #include "tests/unit/evidence/TestPackage.h"
-#include "tools/evidence/Check.h"
 #include "tools/evidence/UserError.h"
 
 #include <catch2/catch.hpp>
@@ -133,10 +133,10 @@ TEST_CASE("faults around the arithmetic") {
 }
 
 TEST_CASE("variants that are wrong alike are listed together") {
-  Checked checked(sumContract(),
-                  {"sum_right", "sum_pairwise", "sum_skipped_tail",
-                   "sum_right_blocks"},
-                  {5});
+  Checked checked(
+      sumContract(),
+      {"sum_right", "sum_pairwise", "sum_skipped_tail", "sum_right_blocks"},
+      {5});
   CHECK(checked.first(1).sameBytes.empty());
   Checked twins(sumContract(), {"sum_pairwise", "sum_looks_at_batch"}, {300});
   REQUIRE(twins.first(0).sameBytes.size() == 1);

@@ -60,11 +60,11 @@ static float pairwise(float acc[LANES]) {
 SUM(sum_right, lanes(in, hidden, acc); store(&y[row], halving(acc));)
 /* Another schedule of the same tree. */
 SUM(sum_right_blocks, for (int64_t l = 0; l < LANES; ++l) acc[l] = 0.0f;
-    for (int64_t i = 0; i < hidden; ++i) acc[i % LANES] =
-        acc[i % LANES] + in[i];
+    for (int64_t i = 0; i < hidden; ++i)
+        acc[i % LANES] = acc[i % LANES] + in[i];
     store(&y[row], halving(acc));)
 SUM(sum_pairwise, lanes(in, hidden, acc); store(&y[row], pairwise(acc));)
-SUM(sum_skipped_tail, lanes(in, hidden &~(int64_t)(LANES - 1), acc);
+SUM(sum_skipped_tail, lanes(in, hidden & ~(int64_t)(LANES - 1), acc);
     store(&y[row], halving(acc));)
 SUM(sum_nan_bits, lanes(in, hidden, acc); y[row] = halving(acc);)
 SUM(sum_last_row_unwritten, lanes(in, hidden, acc);

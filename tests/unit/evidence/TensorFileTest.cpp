@@ -1,8 +1,8 @@
 // TensorFileTest.cpp - tensor files: round trips and hostile headers
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "tests/unit/evidence/Temporary.h"
 #include "tools/evidence/TensorFile.h"
+#include "tests/unit/evidence/Temporary.h"
 #include "tools/evidence/UserError.h"
 
 #include <catch2/catch.hpp>
@@ -48,8 +48,8 @@ std::string safetensors(const std::string &header, const std::string &data) {
 
 TEST_CASE("what is written is read back") {
   Temporary temporary;
-  for (Format format : {Format::BF16, Format::F16, Format::F32, Format::F64,
-                        Format::I32})
+  for (Format format :
+       {Format::BF16, Format::F16, Format::F32, Format::F64, Format::I32})
     for (std::vector<int64_t> shape :
          {std::vector<int64_t>{}, {3}, {2, 5}, {0, 4}, {2, 3, 4}}) {
       Tensor tensor = sample(format, shape);
@@ -85,40 +85,40 @@ TEST_CASE("npy as NumPy 2 writes it") {
 
 TEST_CASE("hostile .npy files are refused with a reason") {
   Temporary temporary;
-  auto [header, data, reason] = GENERATE(table<std::string, std::string,
-                                               std::string>({
-      {"", "", "expected '{'"},
-      {"{'descr': '<f4'}", "", "needs the keys"},
-      {"{'descr': '<f4', 'descr': '<f4'}", "", "key 'descr' twice"},
-      {"{'descr': '<f4', 'x': 1}", "", "unknown key 'x'"},
-      {"{'descr': '<f4', 'fortran_order': No, 'shape': (1,)}", "",
-       "neither True nor False"},
-      {"{'descr': '>f4', 'fortran_order': False, 'shape': (1,)}", "1234",
-       "element type '>f4' is not read"},
-      {"{'descr': '|O', 'fortran_order': False, 'shape': (1,)}", "1234",
-       "element type '|O' is not read"},
-      {"{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2)}",
-       "0123456789abcdef", "Fortran order"},
-      {"{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}", "",
-       "is no extent"},
-      {"{'descr': '<f4', 'fortran_order': False, 'shape': (1e9,)}", "",
-       "expected ')'"},
-      {"{'descr': '<f4', 'fortran_order': False, 'shape': "
-       "(99999999999999999999,)}",
-       "", "is no extent"},
-      {"{'descr': '<f4', 'fortran_order': False, 'shape': "
-       "(4611686018427387904, 4)}",
-       "", "too many elements"},
-      {"{'descr': '<f4', 'fortran_order': False, 'shape': "
-       "(4611686018427387904,)}",
-       "", "the file holds 0 bytes of data"},
-      {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", "1234567",
-       "needs 2 elements, the file holds 7 bytes"},
-      {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}",
-       "123456789", "needs 2 elements, the file holds 9 bytes"},
-      {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,)} junk",
-       "12345678", "after the closing brace"},
-  }));
+  auto [header, data, reason] =
+      GENERATE(table<std::string, std::string, std::string>({
+          {"", "", "expected '{'"},
+          {"{'descr': '<f4'}", "", "needs the keys"},
+          {"{'descr': '<f4', 'descr': '<f4'}", "", "key 'descr' twice"},
+          {"{'descr': '<f4', 'x': 1}", "", "unknown key 'x'"},
+          {"{'descr': '<f4', 'fortran_order': No, 'shape': (1,)}", "",
+           "neither True nor False"},
+          {"{'descr': '>f4', 'fortran_order': False, 'shape': (1,)}", "1234",
+           "element type '>f4' is not read"},
+          {"{'descr': '|O', 'fortran_order': False, 'shape': (1,)}", "1234",
+           "element type '|O' is not read"},
+          {"{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2)}",
+           "0123456789abcdef", "Fortran order"},
+          {"{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}", "",
+           "is no extent"},
+          {"{'descr': '<f4', 'fortran_order': False, 'shape': (1e9,)}", "",
+           "expected ')'"},
+          {"{'descr': '<f4', 'fortran_order': False, 'shape': "
+           "(99999999999999999999,)}",
+           "", "is no extent"},
+          {"{'descr': '<f4', 'fortran_order': False, 'shape': "
+           "(4611686018427387904, 4)}",
+           "", "too many elements"},
+          {"{'descr': '<f4', 'fortran_order': False, 'shape': "
+           "(4611686018427387904,)}",
+           "", "the file holds 0 bytes of data"},
+          {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", "1234567",
+           "needs 2 elements, the file holds 7 bytes"},
+          {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}",
+           "123456789", "needs 2 elements, the file holds 9 bytes"},
+          {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,)} junk",
+           "12345678", "after the closing brace"},
+      }));
   std::string file = temporary.write("bad.npy", npy(header, data));
   CHECK_THROWS_WITH(readNpy(file, false), Contains(reason));
 }
@@ -130,49 +130,50 @@ TEST_CASE("a .npy file cut anywhere is refused") {
     CHECK_THROWS_AS(
         readNpy(temporary.write("cut.npy", whole.substr(0, length)), false),
         UserError);
-  std::string huge = whole.substr(0, 6) + std::string("\2\0\xff\xff\xff\xff", 6);
+  std::string huge =
+      whole.substr(0, 6) + std::string("\2\0\xff\xff\xff\xff", 6);
   CHECK_THROWS_WITH(readNpy(temporary.write("huge.npy", huge), false),
                     Contains("at most 10000 are read"));
 }
 
 TEST_CASE("hostile .safetensors files are refused with a reason") {
   Temporary temporary;
-  auto [header, data, reason] = GENERATE(table<std::string, std::string,
-                                               std::string>({
-      {"", "", "no JSON object"},
-      {"[]", "", "no JSON object"},
-      {"{\"a\":", "", "no JSON object"},
-      {"{\"a\":1}", "", "needs dtype, shape and data_offsets"},
-      {R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
-       R"("a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})",
-       "1234", "tensor 'a' twice"},
-      {R"({"a":{"dtype":"F32","shape":[-1],"data_offsets":[0,4]}})", "1234",
-       "no extent"},
-      {R"({"a":{"dtype":"F32","shape":[1.5],"data_offsets":[0,4]}})", "1234",
-       "no extent"},
-      {R"({"a":{"dtype":"F32","shape":{},"data_offsets":[0,4]}})", "1234",
-       "shape is no list"},
-      {R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0]}})", "1234",
-       "no two offsets"},
-      {R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[4,0]}})", "1234",
-       "lie outside"},
-      {R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", "1234",
-       "is the file truncated?"},
-      {R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,)"
-       R"(18446744073709551615]}})",
-       "1234", "lie outside"},
-      {R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}})", "1234",
-       "needs 2 elements, its data_offsets hold 4 bytes"},
-      {R"({"a":{"dtype":"F32","shape":[9223372036854775807,3],)"
-       R"("data_offsets":[0,4]}})",
-       "1234", "too many elements"},
-      {R"({"a":{"dtype":"I64","shape":[1],"data_offsets":[0,8]}})",
-       "12345678", "dtype I64 is not read"},
-      {R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})",
-       "12345678", "overlap or leave a gap at data byte 0"},
-      {R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})",
-       "12345678", "4 bytes after the last tensor"},
-  }));
+  auto [header, data, reason] =
+      GENERATE(table<std::string, std::string, std::string>({
+          {"", "", "no JSON object"},
+          {"[]", "", "no JSON object"},
+          {"{\"a\":", "", "no JSON object"},
+          {"{\"a\":1}", "", "needs dtype, shape and data_offsets"},
+          {R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
+           R"("a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})",
+           "1234", "tensor 'a' twice"},
+          {R"({"a":{"dtype":"F32","shape":[-1],"data_offsets":[0,4]}})", "1234",
+           "no extent"},
+          {R"({"a":{"dtype":"F32","shape":[1.5],"data_offsets":[0,4]}})",
+           "1234", "no extent"},
+          {R"({"a":{"dtype":"F32","shape":{},"data_offsets":[0,4]}})", "1234",
+           "shape is no list"},
+          {R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0]}})", "1234",
+           "no two offsets"},
+          {R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[4,0]}})", "1234",
+           "lie outside"},
+          {R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", "1234",
+           "is the file truncated?"},
+          {R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,)"
+           R"(18446744073709551615]}})",
+           "1234", "lie outside"},
+          {R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}})", "1234",
+           "needs 2 elements, its data_offsets hold 4 bytes"},
+          {R"({"a":{"dtype":"F32","shape":[9223372036854775807,3],)"
+           R"("data_offsets":[0,4]}})",
+           "1234", "too many elements"},
+          {R"({"a":{"dtype":"I64","shape":[1],"data_offsets":[0,8]}})",
+           "12345678", "dtype I64 is not read"},
+          {R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})",
+           "12345678", "overlap or leave a gap at data byte 0"},
+          {R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})",
+           "12345678", "4 bytes after the last tensor"},
+      }));
   std::string file =
       temporary.write("bad.safetensors", safetensors(header, data));
   CHECK_THROWS_WITH(readSafetensors(file, "a"), Contains(reason));
@@ -225,8 +226,8 @@ TEST_CASE("outputs appear together or not at all") {
   Tensor tensor = sample(Format::BF16, {2, 2});
   {
     OutputFiles files;
-    auto notes =
-        writeTensors(files, {{parseTensorPath(temporary.file("y.npy")), &tensor}});
+    auto notes = writeTensors(
+        files, {{parseTensorPath(temporary.file("y.npy")), &tensor}});
     REQUIRE(notes.size() == 1);
     CHECK_THAT(notes[0], Contains("uint16"));
     CHECK_FALSE(std::filesystem::exists(temporary.file("y.npy")));

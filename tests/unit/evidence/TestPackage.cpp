@@ -106,8 +106,7 @@ json normContract(int64_t hidden, const std::string &normed) {
 
 void writeTestPackage(const std::string &directory,
                       const std::vector<json> &contracts,
-                      const std::vector<std::string> &entries,
-                      int64_t alignX) {
+                      const std::vector<std::string> &entries, int64_t alignX) {
   package::Manifest manifest;
   package::Files files;
   manifest.producer["bitpact"] = "test";
