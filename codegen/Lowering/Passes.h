@@ -9,6 +9,9 @@
 
 namespace bitpact::lowering {
 
+/// `lower-rows`: a kernel for every contract with a `kernel.schedule`.
+std::unique_ptr<mlir::Pass> createLowerRowsPass();
+
 /// `kernel-distribute`: one thread a lane; drops the lane dimension.
 std::unique_ptr<mlir::Pass> createDistributePass();
 

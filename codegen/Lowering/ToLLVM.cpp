@@ -24,6 +24,7 @@ void lowering::addToLLVMPasses(OpPassManager &manager) {
 }
 
 void lowering::registerLoweringPasses() {
+  PassRegistration<Pass> rows([] { return createLowerRowsPass(); });
   PassRegistration<Pass> distribute([] { return createDistributePass(); });
   PassRegistration<Pass> narrow(
       [] { return createExpandNarrowPass(/*keepBf16=*/false); });
