@@ -1,0 +1,114 @@
+# package_kernel.py - a kernel of a package for PyTorch's tensors, with ctypes
+# Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The structs and calls of runtime/include/bitpact.h that a launch needs."""
+import ctypes as c
+
+
+class DLTensor(c.Structure):
+    _fields_ = [("data", c.c_void_p), ("device_type", c.c_int32),
+                ("device_id", c.c_int32), ("ndim", c.c_int32),
+                ("code", c.c_uint8), ("bits", c.c_uint8),
+                ("lanes", c.c_uint16), ("shape", c.POINTER(c.c_int64)),
+                ("strides", c.POINTER(c.c_int64)), ("byte_offset", c.c_uint64)]
+
+
+class PackageInfo(c.Structure):
+    _fields_ = [("size", c.c_size_t), ("path", c.c_char_p),
+                ("format", c.c_int64), ("producer", c.c_char_p),
+                ("sha256", c.c_char_p), ("contract_count", c.c_uint32),
+                ("variant_count", c.c_uint32)]
+
+
+class ContractInfo(c.Structure):
+    _fields_ = [("size", c.c_size_t), ("digest", c.c_char_p),
+                ("name", c.c_char_p), ("op", c.c_char_p),
+                ("text", c.c_char_p), ("tensor_count", c.c_uint32),
+                ("dim_count", c.c_uint32)]
+
+
+class VariantInfo(c.Structure):
+    # The library fills as much as `size` says.
+    _fields_ = [("size", c.c_size_t), ("id", c.c_char_p)]
+
+
+class LaunchArgs(c.Structure):
+    _fields_ = [("size", c.c_size_t),
+                ("tensors", c.POINTER(c.POINTER(DLTensor))),
+                ("tensor_count", c.c_uint32), ("stream", c.c_void_p),
+                ("workspace", c.c_void_p), ("workspace_bytes", c.c_uint64),
+                ("site", c.c_uint64)]
+
+
+CUDA = 2  # kDLCUDA
+BF16, FLOAT = 4, 2  # kDLBfloat, kDLFloat
+
+
+class Kernel:
+    def __init__(self, library, package, contract, role, device=b"cuda:0"):
+        self.api = c.CDLL(library)
+        self.api.bitpact_last_error.restype = c.c_char_p
+        self.package, self.device, self.kernel = (c.c_void_p()
+                                                  for _ in range(3))
+        self.check(self.api.bitpact_package_open(package.encode(),
+                                                 c.byref(self.package)))
+        self.check(self.api.bitpact_device_open(device, None,
+                                                c.byref(self.device)))
+        self.check(self.api.bitpact_kernel_lookup(
+            self.package, self.device, self.digest(contract), role.encode(),
+            None, c.byref(self.kernel)))
+        self.check(self.api.bitpact_kernel_prepare(self.kernel, None, 0))
+
+    def check(self, status):
+        if status:
+            raise RuntimeError(self.api.bitpact_last_error().decode())
+
+    def digest(self, name):
+        info = PackageInfo(c.sizeof(PackageInfo))
+        self.check(self.api.bitpact_package_get_info(self.package,
+                                                     c.byref(info)))
+        for i in range(info.contract_count):
+            contract = ContractInfo(c.sizeof(ContractInfo))
+            self.check(self.api.bitpact_contract_get_info(
+                self.package, i, c.byref(contract)))
+            if contract.name.decode() == name:
+                return contract.digest
+        raise RuntimeError(f"the package has no contract '{name}'")
+
+    def arguments(self, torch, tensors):
+        """LaunchArgs for dense tensors, with all that it points to."""
+        keep, pointers = [], (c.POINTER(DLTensor) * len(tensors))()
+        for i, tensor in enumerate(tensors):
+            assert tensor.is_contiguous()
+            shape = (c.c_int64 * tensor.dim())(*tensor.shape)
+            code = BF16 if tensor.dtype == torch.bfloat16 else FLOAT
+            keep.append(DLTensor(tensor.data_ptr(), CUDA,
+                                 tensor.device.index or 0, tensor.dim(), code,
+                                 8 * tensor.element_size(), 1, shape, None, 0))
+            pointers[i] = c.pointer(keep[-1])
+        stream = torch.cuda.current_stream().cuda_stream
+        args = LaunchArgs(c.sizeof(LaunchArgs), pointers, len(tensors),
+                          stream or None, None, 0, 0)
+        return args, (tensors, keep, pointers)
+
+    def bind(self, torch, tensors):
+        """A call that launches on these tensors, with nothing left to do."""
+        args, keep = self.arguments(torch, tensors)
+        launch, kernel, pointer = (self.api.bitpact_kernel_launch, self.kernel,
+                                   c.byref(args))
+
+        def call(_=keep):
+            if launch(kernel, pointer):
+                raise RuntimeError(self.api.bitpact_last_error().decode())
+        return call
+
+    def variant(self, tensors, torch):
+        """The id of the variant that such a launch takes."""
+        args, keep = self.arguments(torch, tensors)
+        index = c.c_uint32()
+        self.check(self.api.bitpact_kernel_select(
+            self.kernel, c.byref(args), c.byref(index)))
+        info = VariantInfo(c.sizeof(VariantInfo))
+        self.check(self.api.bitpact_variant_get_info(self.package, index,
+                                                     c.byref(info)))
+        return info.id.decode()
