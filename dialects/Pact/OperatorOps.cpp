@@ -4,10 +4,8 @@
 #include "dialects/Pact/Pact.h"
 
 #include "mlir/IR/Builders.h"
-#include "llvm/ADT/APFloat.h"
-#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/TypeSwitch.h"
-#include "llvm/Support/Error.h"
+#include "llvm/Support/Regex.h"
 
 using namespace mlir;
 using namespace bitpact::pact;
@@ -86,18 +84,9 @@ LogicalResult ExtentOp::verify() {
 }
 
 LogicalResult ConstantOp::verify() {
-  // A hexadecimal or infinite constant is no decimal number.
-  llvm::APFloat parsed(llvm::APFloat::IEEEdouble());
-  bool decimal = !getValue().empty() &&
-                 getValue().find_first_not_of("0123456789.eE+-") ==
-                     StringRef::npos;
-  if (decimal) {
-    auto status = parsed.convertFromString(
-        getValue(), llvm::APFloat::rmNearestTiesToEven);
-    decimal = static_cast<bool>(status);
-    llvm::consumeError(status.takeError());
-  }
-  if (!decimal)
+  static const llvm::Regex decimal(
+      "^[+-]?([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][+-]?[0-9]{1,6})?$");
+  if (!decimal.match(getValue()))
     return emitOpError() << "value " << getValueAttr()
                          << " is not a decimal number [F7]";
   return verifyResult(*this, {});

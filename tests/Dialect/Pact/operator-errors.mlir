@@ -1,0 +1,144 @@
+// operator-errors.mlir - rules F1 to F7
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: bitpact-opt %s --verify-diagnostics --split-input-file
+
+// expected-error @+1 {{dimension "a" is empty or stands twice; dimensions are distinct names [F1]}}
+pact.operator @f version 1 dims ["a", "a"] {
+  %x = pact.input "x" : !pact.real<["a"]>
+  pact.output "y" %x : !pact.real<["a"]>
+}
+
+// -----
+
+pact.operator @f version 1 dims ["a", "b"] {
+  // expected-error @+1 {{dimension "a" is empty or stands twice; dimensions are distinct names [F1]}}
+  %x = pact.input "x" : !pact.real<["a", "a"]>
+  pact.output "y" %x : !pact.real<["a", "a"]>
+}
+
+// -----
+
+pact.operator @f version 1 dims ["a", "b"] {
+  // expected-error @+1 {{dimension "c" of '!pact.real<["c"]>' is unknown; the operator's dims are ["a", "b"] [F2]}}
+  %x = pact.input "x" : !pact.real<["c"]>
+  pact.output "y" %x : !pact.real<["c"]>
+}
+
+// -----
+
+pact.operator @f version 1 dims ["a", "b"] {
+  // expected-error @+1 {{dimension "a" of '!pact.real<["b", "a"]>' is out of order; the operator's dims are ["a", "b"] [F2]}}
+  %x = pact.input "x" : !pact.real<["b", "a"]>
+  pact.output "y" %x : !pact.real<["b", "a"]>
+}
+
+// -----
+
+pact.operator @f version 1 dims ["a", "b"] {
+  // expected-error @+1 {{dimension "c" is unknown; the operator's dims are ["a", "b"] [F2]}}
+  %n = pact.extent "c" : !pact.real<[]>
+  pact.output "y" %n : !pact.real<[]>
+}
+
+// -----
+
+pact.operator @f version 1 dims ["a", "b"] {
+  %x = pact.input "x" : !pact.real<["a"]>
+  %w = pact.input "w" : !pact.real<["b"]>
+  // expected-error @+1 {{result has dims ["a"] but its operands give ["a", "b"] [F3]}}
+  %z = pact.mul %x, %w : (!pact.real<["a"]>, !pact.real<["b"]>) -> !pact.real<["a"]>
+  pact.output "y" %z : !pact.real<["a"]>
+}
+
+// -----
+
+pact.operator @f version 1 dims ["a", "b"] {
+  // expected-error @+1 {{result has dims ["a"] but its operands give [] [F3]}}
+  %p = pact.param "p" : !pact.real<["a"]>
+  pact.output "y" %p : !pact.real<["a"]>
+}
+
+// -----
+
+pact.operator @f version 1 dims ["a", "b"] {
+  %x = pact.input "x" : !pact.real<["a", "b"]>
+  // expected-error @+1 {{result has dims ["b"] but its operands give ["a"] [F3]}}
+  %s = pact.reduce "s" sum over "b" (%x) : (!pact.real<["a", "b"]>) -> !pact.real<["b"]>
+  pact.output "y" %s : !pact.real<["b"]>
+}
+
+// -----
+
+pact.operator @f version 1 dims ["a", "b"] {
+  // expected-note @+1 {{first here}}
+  %x = pact.input "x" : !pact.real<["a"]>
+  // expected-error @+1 {{tensor "x" is empty or named twice [F4]}}
+  pact.output "x" %x : !pact.real<["a"]>
+}
+
+// -----
+
+pact.operator @f version 1 dims ["a", "b"] {
+  %x = pact.input "x" : !pact.real<["a"]>
+  // expected-note @+1 {{first here}}
+  %n = pact.neg %x site "y" : (!pact.real<["a"]>) -> !pact.real<["a"]>
+  // expected-error @+1 {{site "y" is empty or named twice [F4]}}
+  pact.output "y" %n : !pact.real<["a"]>
+}
+
+// -----
+
+pact.operator @f version 1 dims ["a", "b"] {
+  %x = pact.input "x" : !pact.real<["a", "b"]>
+  // expected-error @+1 {{kind dot takes 2 operands, not 1 [F5]}}
+  %s = pact.reduce "s" dot over "b" (%x) : (!pact.real<["a", "b"]>) -> !pact.real<["a"]>
+  pact.output "y" %s : !pact.real<["a"]>
+}
+
+// -----
+
+pact.operator @f version 1 dims ["a", "b"] {
+  %x = pact.input "x" : !pact.real<["a"]>
+  // expected-error @+1 {{reduces over "b", which an operand does not have; its dims are ["a"] [F5]}}
+  %s = pact.reduce "s" sum over "b" (%x) : (!pact.real<["a"]>) -> !pact.real<["a"]>
+  pact.output "y" %s : !pact.real<["a"]>
+}
+
+// -----
+
+pact.operator @f version 1 dims ["a", "b"] {
+  // expected-error @+1 {{has a result that nothing uses [F6]}}
+  %w = pact.input "w" : !pact.real<["a"]>
+  %x = pact.input "x" : !pact.real<["a"]>
+  pact.output "y" %x : !pact.real<["a"]>
+}
+
+// -----
+
+// expected-error @+1 {{has no output [F6]}}
+pact.operator @f version 1 dims ["a"] {
+}
+
+// -----
+
+pact.operator @f version 1 dims ["a", "b"] {
+  // expected-error @+1 {{is no operation on real values [F6]}}
+  %c = arith.constant 1.0 : f32
+}
+
+// -----
+
+pact.operator @f version 1 dims ["a", "b"] {
+  // expected-error @+1 {{value "0x1p3" is not a decimal number [F7]}}
+  %c = pact.constant "0x1p3" : !pact.real<[]>
+  pact.output "y" %c : !pact.real<[]>
+}
+
+// -----
+
+pact.operator @f version 1 dims ["a", "b"] {
+  // expected-error @+1 {{value "1e" is not a decimal number [F7]}}
+  %c = pact.constant "1e" : !pact.real<[]>
+  pact.output "y" %c : !pact.real<[]>
+}
