@@ -13,6 +13,7 @@ using namespace bitpact;
 namespace {
 
 constexpr unsigned kGlobal = 1, kShared = 3;
+constexpr int64_t kWarp = 32;
 
 class Converter {
 public:
@@ -91,6 +92,8 @@ LLVM::LLVMFuncOp Converter::createFunction() {
 }
 
 /// Programs beyond the last leave at once; they share no barrier with others.
+/// Where a warp holds several programs its threads must stay together for the
+/// shuffles, so those repeat the last program and write the same bytes.
 void Converter::prologue(Value rows, Block *body, Block *exit) {
   Value thread = sreg(NVVM::ThreadIdXOp::create(builder, loc,
                                                 builder.getI32Type()));
@@ -109,6 +112,12 @@ void Converter::prologue(Value rows, Block *body, Block *exit) {
       builder, loc, LLVM::MulOp::create(builder, loc, group, i64(perGroup)),
       local);
   Value first = program;
+  if (lanes < kWarp) {
+    Value last = LLVM::SubOp::create(builder, loc, rows, i64(1));
+    program = LLVM::SMinOp::create(builder, loc, program, last);
+    LLVM::BrOp::create(builder, loc, ValueRange(), body);
+    return;
+  }
   if (int64_t each = schedule.rowsPerProgram(); each != 1)
     first = LLVM::MulOp::create(builder, loc, program, i64(each));
   Value works = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::slt,

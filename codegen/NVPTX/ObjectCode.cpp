@@ -69,7 +69,7 @@ mlir::FailureOr<CompiledCode> compileCuda(mlir::ModuleOp module,
     return emitCompilerBug(module.getLoc())
            << arch << ": " << toString(result.takeError());
   for (const std::string &failure : result->report.failures)
-    emitCompilerBug(module.getLoc()) << arch << ": L8 ptxas: " << failure;
+    emitCompilerBug(module.getLoc()) << arch << ": ptxas: " << failure;
   if (!result->report.failures.empty())
     return mlir::failure();
   return CompiledCode{std::move(result->cubin), "cubin", std::move(*ptx),

@@ -9,9 +9,9 @@
 namespace bitpact::codegen {
 
 /// Compiles a module of the LLVM and NVVM dialects for one architecture.
-/// Kernels carry `nvvm.kernel`. Spills and serialisation messages of ptxas
-/// (C7510 to C7517) are errors; a missing ptxas is an error that says how to
-/// get one.
+/// Kernels carry `nvvm.kernel`. Serialisation messages of ptxas (C7510 to
+/// C7517) are errors, spills stand in the resources; a missing ptxas is an
+/// error that says how to get one.
 mlir::FailureOr<CompiledCode> compileCuda(mlir::ModuleOp module,
                                           llvm::StringRef arch,
                                           const CompileOptions &options = {});

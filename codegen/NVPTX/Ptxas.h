@@ -23,7 +23,7 @@ llvm::Expected<PtxasInfo> queryPtxas(const CompileOptions &options);
 
 struct PtxasReport {
   Resources resources;               // the largest of all entries
-  std::vector<std::string> failures; // spills, C7510 … C7517
+  std::vector<std::string> failures; // C7510 … C7517
 };
 /// Reads what `ptxas -v` prints.
 PtxasReport parsePtxasLog(llvm::StringRef log);

@@ -159,7 +159,9 @@ LogicalResult Compilation::compileJob(Job &job) {
   if (failed(kernel) || failed(mlir::verify(*module)))
     return brokenInvariant(contract.getLoc(), "lowering");
   job.access = kernel->getAccessAttr();
-  kernel->walk([&](kernel::ScratchOp) { job.hasScratch = true; });
+  job.hasScratch = kernel->walk([](kernel::ScratchOp) {
+                             return WalkResult::interrupt();
+                           }).wasInterrupted();
   if (stops(Phase::Lower)) {
     job.text = print(*module);
     return success();
@@ -181,6 +183,17 @@ LogicalResult Compilation::compileJob(Job &job) {
   FailureOr<codegen::CompiledCode> code = job.target->compile(*module, {});
   if (failed(code))
     return failure();
+  // Spilled registers are a schedule that asked for too many of them.
+  if (code->resources.spills) {
+    kernel::ScheduleAttr was = job.proposal.schedule;
+    if (was.getUnroll() == 1)
+      return codegen::emitCompilerBug(contract.getLoc())
+             << job.target->spec() << ": L8 spills in " << was.text();
+    job.proposal.schedule = kernel::ScheduleAttr::get(
+        context, was.getKind(), was.getLanes(), was.getSubgroup(),
+        was.getProgramsPerGroup(), was.getVectorBytes(), was.getUnroll() / 2);
+    return compileJob(job);
+  }
   job.code = std::move(*code);
   job.text = job.code->assembly;
   if (stops(Phase::Assemble))

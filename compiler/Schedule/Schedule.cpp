@@ -30,8 +30,11 @@ int64_t lanesFor(int64_t extent, int64_t each, int64_t least, int64_t most) {
   return lanes;
 }
 
-/// A row takes as many lanes as keep each busy with a few accesses: a warp for
-/// short rows, a CTA for long ones, and more where rows are few. Rows that are
+/// Fewer lanes a row than this leave too little of it side by side in memory.
+constexpr int64_t kLeastLanes = 4;
+
+/// A row takes as many lanes as keep each busy with a few accesses: a part of a
+/// warp for short rows, a CTA for long ones, and more where rows are few. Rows that are
 /// not aligned to 16 bytes move one element at a time; a row a lane keeps any
 /// tree at all. Narrower rows follow for contracts whose digits have no more
 /// blocks.
@@ -43,10 +46,11 @@ std::vector<Candidate> gpuCandidates(const codegen::Capabilities &facts,
   std::vector<Candidate> result;
   auto add = [&](int64_t each, int64_t vectorBytes, Serves serves,
                  int64_t priority) {
-    for (int64_t lanes = lanesFor(extent, each, warp, most); lanes >= warp;
-         lanes /= 2)
-      result.push_back({"row_per_group", lanes, warp, lanes == warp ? 4 : 1,
-                        vectorBytes, 128, serves, priority});
+    for (int64_t lanes = lanesFor(extent, each, kLeastLanes, most);
+         lanes >= kLeastLanes; lanes /= 2)
+      result.push_back({"row_per_group", lanes, std::min(lanes, warp),
+                        lanes > warp ? 1 : 4 * warp / lanes, vectorBytes, 128,
+                        serves, priority});
   };
   add(24, 16, Throughput, 10);
   add(8, 16, Latency, 10);

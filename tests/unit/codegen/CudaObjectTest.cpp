@@ -146,8 +146,7 @@ TEST_CASE("the report of ptxas is read") {
   PtxasReport spilled = parsePtxasLog(
       "    8 bytes stack frame, 8 bytes spill stores, 12 bytes spill loads\n");
   CHECK(spilled.resources.spills == 20);
-  REQUIRE(spilled.failures.size() == 1);
-  CHECK(has(spilled.failures[0], "12 bytes spill loads"));
+  CHECK(spilled.failures.empty()); // the pipeline tries a smaller schedule
   PtxasReport serial = parsePtxasLog(
       "ptxas info    : (C7510) Potential Performance Loss: wgmma.mma_async "
       "instructions are serialized\n");
