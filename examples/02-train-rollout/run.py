@@ -72,7 +72,7 @@ def has_gpu(args):
     done = subprocess.run(command, cwd=args.work, capture_output=True,
                           text=True)
     if done.returncode:
-        print("GPU: none that this package runs on: "
+        print("GPU: not used: "
               + done.stderr.strip().splitlines()[0].removeprefix("error: "))
     return done.returncode == 0
 

@@ -2,7 +2,8 @@
 # Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Every `json` block that is a whole contract file expands without an error.
-One that extends a file does so from a folder of contracts/library."""
+One that extends a file does so from a folder of contracts/library. Blocks that
+say file=PATH belong to a document that is followed as a whole instead."""
 import argparse
 import pathlib
 import shutil
@@ -21,12 +22,10 @@ with tempfile.TemporaryDirectory() as folder:
     library = pathlib.Path(folder) / "library"
     shutil.copytree(documents.ROOT / "contracts" / "library", library)
     for document in documents.documents():
-        blocks, prose = documents.split(document)
-        # A document that defines an operator is followed as a whole instead.
-        if any(block.file.startswith("contracts/ops/") for block in blocks):
-            continue
+        blocks, _ = documents.split(document)
         for block in blocks:
-            if block.language != "json" or '"bitpact"' not in block.text:
+            if (block.language != "json" or block.file
+                    or '"bitpact"' not in block.text):
                 continue
             count += 1
             file = library / "qwen3-8b" / f"block{count}.json"

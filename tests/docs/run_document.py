@@ -92,9 +92,8 @@ def main():
         work.mkdir()
         lay_out(work, args.build.resolve())
         path = f"{work}/build/bin{os.pathsep}{os.environ['PATH']}"
-        run = subprocess.run(["bash", "-c", script(work, planned)], cwd=work,
-                             env={**os.environ, "PATH": path, "LC_ALL": "C.UTF-8"})
-        del run
+        subprocess.run(["bash", "-c", script(work, planned)], cwd=work,
+                       env={**os.environ, "PATH": path, "LC_ALL": "C.UTF-8"})
         for i, step in enumerate(planned):
             if step[0] != "run":
                 continue
@@ -111,7 +110,7 @@ def main():
                 continue
             failed += 1
             print(f"{documents.name(document)}:{line}: $ {command}\n"
-                  f"exit {status}, printed\n{output}\nexpected\n"
+                  f"exit {status}, printed\n{output[:4000]}\nexpected\n"
                   + "\n".join(expected))
     print(f"{documents.name(document)}: {commands} commands, {failed} failed")
     return failed != 0 or commands == 0
