@@ -66,7 +66,8 @@ def main():
                             "cuda"], check=True, stdout=subprocess.DEVNULL)
         library = os.path.join(args.build, "lib", "libbitpact.so")
         kernels = {role: package_kernel.Kernel(library, package,
-                                               "qwen3-8b/rms_norm", role)
+                                               "qwen3-8b/rms_norm", role,
+                                               {"tokens": TOKENS})
                    for role in ("train", "rollout")}
 
     torch.manual_seed(1)

@@ -32,6 +32,10 @@ class VariantInfo(c.Structure):
     _fields_ = [("size", c.c_size_t), ("id", c.c_char_p)]
 
 
+class Dim(c.Structure):
+    _fields_ = [("name", c.c_char_p), ("extent", c.c_int64)]
+
+
 class LaunchArgs(c.Structure):
     _fields_ = [("size", c.c_size_t),
                 ("tensors", c.POINTER(c.POINTER(DLTensor))),
@@ -40,24 +44,29 @@ class LaunchArgs(c.Structure):
                 ("site", c.c_uint64)]
 
 
-CUDA = 2  # kDLCUDA
+DEVICES = {"cpu": 1, "cuda": 2}  # kDLCPU, kDLCUDA
 BF16, FLOAT = 4, 2  # kDLBfloat, kDLFloat
 
 
 class Kernel:
-    def __init__(self, library, package, contract, role, device=b"cuda:0"):
+    def __init__(self, library, package, contract, role, dims,
+                 device="cuda:0"):
+        """`dims`: the largest that will be launched, {"tokens": 8192}."""
         self.api = c.CDLL(library)
         self.api.bitpact_last_error.restype = c.c_char_p
         self.package, self.device, self.kernel = (c.c_void_p()
                                                   for _ in range(3))
         self.check(self.api.bitpact_package_open(package.encode(),
                                                  c.byref(self.package)))
-        self.check(self.api.bitpact_device_open(device, None,
+        self.check(self.api.bitpact_device_open(device.encode(), None,
                                                 c.byref(self.device)))
         self.check(self.api.bitpact_kernel_lookup(
             self.package, self.device, self.digest(contract), role.encode(),
             None, c.byref(self.kernel)))
-        self.check(self.api.bitpact_kernel_prepare(self.kernel, None, 0))
+        largest = (Dim * len(dims))(*((name.encode(), extent)
+                                      for name, extent in dims.items()))
+        self.check(self.api.bitpact_kernel_prepare(self.kernel, largest,
+                                                   len(dims)))
 
     def check(self, status):
         if status:
@@ -82,13 +91,14 @@ class Kernel:
             assert tensor.is_contiguous()
             shape = (c.c_int64 * tensor.dim())(*tensor.shape)
             code = BF16 if tensor.dtype == torch.bfloat16 else FLOAT
-            keep.append(DLTensor(tensor.data_ptr(), CUDA,
+            keep.append(DLTensor(tensor.data_ptr(), DEVICES[tensor.device.type],
                                  tensor.device.index or 0, tensor.dim(), code,
                                  8 * tensor.element_size(), 1, shape, None, 0))
             pointers[i] = c.pointer(keep[-1])
-        stream = torch.cuda.current_stream().cuda_stream
+        stream = (torch.cuda.current_stream().cuda_stream
+                  if tensors[0].device.type == "cuda" else None)
         args = LaunchArgs(c.sizeof(LaunchArgs), pointers, len(tensors),
-                          stream or None, None, 0, 0)
+                          stream, None, 0, 0)
         return args, (tensors, keep, pointers)
 
     def bind(self, torch, tensors):
