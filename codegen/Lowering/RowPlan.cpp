@@ -126,6 +126,22 @@ void choosePack(NodePlan &plan, kernel::ScheduleAttr schedule) {
       plan.packPresentAsWhole = false;
 }
 
+/// Partials that a program may keep in scratch: at 16 lanes of f64 one MiB.
+constexpr int64_t kMostCells = 8192;
+
+/// The digit whose halving in a loop would need more scratch than that.
+const SubDigit *tooManyCells(const NodePlan &plan) {
+  int64_t batch = 1; // instances that the unrolled digits further out make
+  for (const SubDigit &sub : llvm::reverse(plan.order)) {
+    if (sub.binding == Binding::Unroll)
+      batch *= sub.radix;
+    else if (sub.binding == Binding::Loop && sub.form == Form::Halving &&
+             sub.radix > kMostCells / batch)
+      return &sub;
+  }
+  return nullptr;
+}
+
 } // namespace
 
 size_t NodePlan::chainLength() const {
@@ -174,6 +190,11 @@ lowering::planNode(pact::NodeAttr node, int64_t extent,
                           merge.from, merge.in});
   }
   chooseUnrolled(plan, schedule.getUnroll());
+  if (const SubDigit *sub = tooManyCells(plan))
+    return refusal("merge: halving of {0} keeps {1} partials at once; a "
+                   "schedule of rows keeps at most {2}",
+                   inQuotes(partition.digits()[sub->digit].name), sub->radix,
+                   kMostCells);
   choosePack(plan, schedule);
   return plan;
 }
