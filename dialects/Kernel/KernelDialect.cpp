@@ -189,12 +189,58 @@ LogicalResult ExchangeOp::verify() {
   return success();
 }
 
+LogicalResult GatherOp::verify() {
+  int64_t subgroup = getSubgroup();
+  if (subgroup < 1 || !llvm::isPowerOf2_64(subgroup))
+    return emitOpError() << "subgroup is " << subgroup
+                         << "; it must be a power of two";
+  for (Type type : getValues().getTypes())
+    if (type != getValue().getType())
+      return emitOpError() << "value of type " << type << " from a gather of "
+                           << getValue().getType();
+  auto vector = dyn_cast<VectorType>(getValue().getType());
+  if (!vector)
+    return success(); // one lane does not know how many there are
+  int64_t lanes = vector.getDimSize(0);
+  if (lanes != int64_t(getValues().size()) * subgroup)
+    return emitOpError() << "gives " << getValues().size() << " values; "
+                         << lanes << " lanes have " << lanes / subgroup
+                         << " subgroups of " << subgroup;
+  return success();
+}
+
+template <typename CellOp>
+static LogicalResult verifyCell(CellOp op, Type type) {
+  Type cell = cast<ScratchType>(op.getScratch().getType()).getCellType();
+  if (cell != type)
+    return op.emitOpError() << "cell of type " << cell
+                            << " read or written as " << type;
+  return success();
+}
+
+LogicalResult PeekOp::verify() { return verifyCell(*this, getType()); }
+
+LogicalResult PokeOp::verify() {
+  return verifyCell(*this, getValue().getType());
+}
+
+/// Lanes of a value, 0 for one that has none.
+static int64_t lanesOf(Type type) {
+  auto vector = dyn_cast<VectorType>(type);
+  return vector ? vector.getDimSize(0) : 0;
+}
+
 LogicalResult NarrowOp::verify() {
-  auto from = cast<FloatType>(getElementTypeOrSelf(getA().getType()));
-  auto to = cast<FloatType>(getElementTypeOrSelf(getResult().getType()));
+  Type source = getA().getType(), result = getResult().getType();
+  if (lanesOf(source) != lanesOf(result))
+    return emitOpError() << "from " << lanesOf(source) << " lanes to "
+                         << lanesOf(result) << " lanes";
+  auto from = cast<FloatType>(getElementTypeOrSelf(source));
+  auto to = cast<FloatType>(getElementTypeOrSelf(result));
   if (from == to)
     return success();
-  if (from.getFPMantissaWidth() <= to.getFPMantissaWidth())
+  // f16 and bf16 have one width: a value passes between them through f32.
+  if (from.getWidth() <= to.getWidth())
     return emitOpError() << "from " << from << " to " << to
                          << " does not narrow";
   return success();

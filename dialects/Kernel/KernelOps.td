@@ -117,7 +117,7 @@ def Kernel_StoreOp : Kernel_Op<"store", [AttrSizedOperandSegments,
     Example:
     ```mlir
     kernel.store %v to %y[%o] mask (%first : vector<32xi1>) lane_stride 0
-        align 4 : vector<32xf32>, !kernel.buffer<f32>
+        align 4 : !kernel.buffer<f32>, vector<32xf32>
     ```
   }];
   let arguments = (ins Variadic<Kernel_Value>:$values, Kernel_Buffer:$buffer,
@@ -128,7 +128,7 @@ def Kernel_StoreOp : Kernel_Op<"store", [AttrSizedOperandSegments,
     $values `to` $buffer `[` $offset
     (`,` $laneOffsets^ `:` type($laneOffsets))? `]`
     (`mask` `(` $masks^ `:` type($masks) `)`)? `lane_stride` $laneStride
-    `align` $align attr-dict `:` type($values) `,` type($buffer)
+    `align` $align attr-dict `:` type($buffer) `,` type($values)
   }];
   let hasVerifier = 1;
 }
@@ -150,6 +150,7 @@ def Kernel_PeekOp : Kernel_Op<"peek", [MemoryEffects<[MemRead]>]> {
   let assemblyFormat = [{
     $scratch `[` $index `]` attr-dict `:` type($scratch) `,` type($result)
   }];
+  let hasVerifier = 1;
 }
 
 def Kernel_PokeOp : Kernel_Op<"poke", [MemoryEffects<[MemWrite]>]> {
@@ -162,6 +163,7 @@ def Kernel_PokeOp : Kernel_Op<"poke", [MemoryEffects<[MemWrite]>]> {
     $value `,` $scratch `[` $index `]` attr-dict `:` type($value) `,`
     type($scratch)
   }];
+  let hasVerifier = 1;
 }
 
 //===- lanes ---------------------------------------------------------------===//
@@ -185,13 +187,15 @@ def Kernel_GatherOp : Kernel_Op<"gather", []> {
   let description = [{
     Result j of lane l is the value of lane (l mod subgroup) + j·subgroup. It
     synchronises the lanes of the program, so it carries memory effects.
-    Example: `%v:4 = kernel.gather %p subgroup 32 : vector<128xf32>`.
+    Example: `%v:2 = kernel.gather %p subgroup 32
+    : vector<64xf32> -> vector<64xf32>, vector<64xf32>`.
   }];
   let arguments = (ins Kernel_Value:$value, I64Attr:$subgroup);
   let results = (outs Variadic<Kernel_Value>:$values);
   let assemblyFormat = [{
     $value `subgroup` $subgroup attr-dict `:` type($value) `->` type($values)
   }];
+  let hasVerifier = 1;
 }
 
 //===- arithmetic ----------------------------------------------------------===//
