@@ -127,8 +127,20 @@ LogicalResult RuleChecker::checkTensors() {
       if (node.getOffsets())
         offsets.push_back(node.getOffsets());
 
+  bool used = true;
+  for (InputOp input : op.getOps<InputOp>())
+    if (input.getResult().use_empty() &&
+        !llvm::is_contained(offsets, input.getTensor())) {
+      report({"op"}) << "input '" << input.getTensor() << "' of operator '"
+                     << op.getSymName()
+                     << "' is used by nothing, and no node names it in "
+                        "'offsets' [F6]";
+      used = false;
+    }
+
   bool ok = succeeded(
       checkKeys("types", "tensor", contract.getTypes(), tensors, "C6", "C2"));
+  ok &= used;
   ok &= succeeded(
       checkKeys("params", "param", contract.getParams(), params, "C6", "C2"));
   for (NamedAttribute entry : contract.getTypes()) {

@@ -810,3 +810,28 @@ pact.contract "c" of @f
   nodes {d = #pact.node<domain "hidden" partition "sweep:* lane:4 pack:2" merge ["pack chain", "sweep chain", "lane halving"] start identity product "exact" accumulator f32>}
   rounding {p = #pact.rounding<exact>, y = #pact.rounding<bf16 rne>}
   primitives {d.step = @fma, r = @root}
+
+// -----
+
+!all = !pact.real<["tokens", "hidden"]>
+!row = !pact.real<["tokens"]>
+pact.operator @f version 1 dims ["tokens", "hidden"] {
+  %x = pact.input "x" : !all
+  %at = pact.input "at" : !row
+  %s = pact.reduce "s" sum over "hidden" (%x) : (!all) -> !row
+  pact.output "y" %s : !row
+}
+pact.primitive @add step sum (%x: f32, %acc: f32) -> f32 {
+  %0 = arith.addf %acc, %x : f32
+  pact.yield %0 : f32
+}
+// An input that takes part in no operation may hold offsets.
+pact.contract "packed" of @f dims {hidden = 16, tokens = ?}
+  types {at = i32, x = f32, y = f32} params {}
+  nodes {s = #pact.node<domain "hidden" partition "o:@offsets k:*" merge ["k chain", "o fold"] start identity accumulator f32 offsets "at">}
+  rounding {y = #pact.rounding<f32 rne>} primitives {s.step = @add}
+// expected-error @+1 {{input 'at' of operator 'f' is used by nothing, and no node names it in 'offsets' [F6]}}
+pact.contract "unused" of @f dims {hidden = 16, tokens = ?}
+  types {at = f32, x = f32, y = f32} params {}
+  nodes {s = #pact.node<domain "hidden" partition "k:*" merge ["k chain"] start identity accumulator f32>}
+  rounding {y = #pact.rounding<f32 rne>} primitives {s.step = @add}

@@ -108,9 +108,9 @@ pact.operator @f version 1 dims ["a", "b"] {
 // -----
 
 pact.operator @f version 1 dims ["a", "b"] {
-  // expected-error @+1 {{has a result that nothing uses [F6]}}
-  %w = pact.input "w" : !pact.real<["a"]>
   %x = pact.input "x" : !pact.real<["a"]>
+  // expected-error @+1 {{has a result that nothing uses [F6]}}
+  %w = pact.neg %x : (!pact.real<["a"]>) -> !pact.real<["a"]>
   pact.output "y" %x : !pact.real<["a"]>
 }
 
