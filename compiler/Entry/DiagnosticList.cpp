@@ -42,7 +42,10 @@ entry::DiagnosticList::DiagnosticList(MLIRContext *context)
           each["notes"].push_back(describe(note));
         diagnostics.push_back(std::move(each));
         return success();
-      }) {}
+      }) {
+  // Users write contracts; the IR made of them is not theirs to read.
+  context->printOpOnDiagnostic(false);
+}
 
 json entry::plainError(const std::string &message) {
   return {{"severity", "error"}, {"file", ""}, {"line", 0},
