@@ -23,6 +23,12 @@ def problems(document):
     blocks, prose = documents.split(document)
     # Files that the document itself tells the reader to write.
     written = {block.file for block in blocks if block.file}
+    # Drawings are blocks without a language.
+    for block in blocks:
+        for word in re.findall(r"[\w.@+/-]+/[\w.@+-]*", block.text):
+            if not block.language and word.split("/")[0] in TOP and not (
+                    documents.ROOT / word).exists():
+                yield block.line, f"{word}: no such file"
     for number, line in enumerate(prose, 1):
         for target in re.findall(r"\]\(([^)\s]+)\)", line):
             if "://" in target:
