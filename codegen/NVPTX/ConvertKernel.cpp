@@ -3,8 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/NVPTX/ConvertKernel.h"
 
-#include "dialects/Kernel/KernelDialect.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "codegen/Lowering/ThreadKernel.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
@@ -12,363 +11,32 @@ using namespace bitpact;
 
 namespace {
 
-constexpr unsigned kGlobal = 1, kShared = 3;
-constexpr int64_t kWarp = 32;
-
-class Converter {
+class NvvmKernel final : public lowering::ThreadKernel {
 public:
-  Converter(ModuleOp module, kernel::FuncOp func)
-      : module(module), func(func), builder(func), loc(func.getLoc()),
-        schedule(func.getSchedule()) {}
-
-  LogicalResult run();
+  explicit NvvmKernel(kernel::FuncOp func)
+      : ThreadKernel(func, {"NVIDIA GPUs", /*subgroup=*/32,
+                            /*privateSpace=*/0}) {}
 
 private:
-  LLVM::LLVMFuncOp createFunction();
-  void prologue(Value rows, Block *body, Block *exit);
-  LogicalResult convert(Operation *op);
-  Value i64(int64_t v) {
-    return LLVM::ConstantOp::create(builder, loc, builder.getI64Type(),
-                                    builder.getI64IntegerAttr(v));
+  void markKernel(LLVM::LLVMFuncOp kernel, int64_t threads) override {
+    kernel->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(),
+                    builder.getUnitAttr());
+    kernel->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
+                    builder.getDenseI32ArrayAttr({int32_t(threads), 1, 1}));
   }
-  Value i32(int64_t v) {
-    return LLVM::ConstantOp::create(builder, loc, builder.getI32Type(),
-                                    builder.getI32IntegerAttr(v));
+  Value threadIndex() override {
+    return NVVM::ThreadIdXOp::create(builder, loc, builder.getI32Type());
   }
-  Value sreg(Value v) {
-    return LLVM::ZExtOp::create(builder, loc, builder.getI64Type(), v);
+  Value groupIndex() override {
+    return NVVM::BlockIdXOp::create(builder, loc, builder.getI32Type());
   }
-  Value pointer(Value buffer, Type element, Value offset, Value laneOffsets,
-                int64_t laneStride);
-  void load(kernel::LoadOp op);
-  void store(kernel::StoreOp op);
-  Value cell(Value scratch, Type type, Value index);
-  Value exchange(Value value, int64_t distance);
-  void gather(kernel::GatherOp op);
-  /// Runs `body` where `mask` holds; its values are undefined elsewhere.
-  SmallVector<Value>
-  guarded(Value mask, TypeRange types,
-          llvm::function_ref<SmallVector<Value>()> body);
-
-  ModuleOp module;
-  kernel::FuncOp func;
-  OpBuilder builder;
-  Location loc;
-  kernel::ScheduleAttr schedule;
-  LLVM::LLVMFuncOp target;
-  Value program, lane;
-  unsigned gathers = 0;
-};
-
-LLVM::LLVMFuncOp Converter::createFunction() {
-  MLIRContext *context = builder.getContext();
-  SmallVector<Type> types;
-  llvm::SmallDenseSet<Value> written;
-  func->walk([&](kernel::StoreOp store) { written.insert(store.getBuffer()); });
-  for (Type type : func.getBody().getArgumentTypes())
-    types.push_back(isa<kernel::BufferType>(type)
-                        ? LLVM::LLVMPointerType::get(context, kGlobal)
-                        : type);
-  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context),
-                                          types);
-  auto result = LLVM::LLVMFuncOp::create(builder, loc, func.getSymName(), type);
-  result->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(),
-                  builder.getUnitAttr());
-  int64_t threads = schedule.getLanes() * schedule.getProgramsPerGroup();
-  result->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
-                  builder.getDenseI32ArrayAttr({int32_t(threads), 1, 1}));
-  for (BlockArgument argument : func.getBody().getArguments()) {
-    if (!isa<kernel::BufferType>(argument.getType()))
-      continue;
-    unsigned i = argument.getArgNumber();
-    // The runtime refuses outputs that overlap any other tensor.
-    result.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
-                      builder.getUnitAttr());
-    if (!written.contains(argument))
-      result.setArgAttr(i, LLVM::LLVMDialect::getReadonlyAttrName(),
-                        builder.getUnitAttr());
-  }
-  return result;
-}
-
-/// Programs beyond the last leave at once; they share no barrier with others.
-/// Where a warp holds several programs its threads must stay together for the
-/// shuffles, so those repeat the last program and write the same bytes.
-void Converter::prologue(Value rows, Block *body, Block *exit) {
-  Value thread = sreg(NVVM::ThreadIdXOp::create(builder, loc,
-                                                builder.getI32Type()));
-  Value group =
-      sreg(NVVM::BlockIdXOp::create(builder, loc, builder.getI32Type()));
-  int64_t lanes = schedule.getLanes(), perGroup = schedule.getProgramsPerGroup();
-  lane = LLVM::AndOp::create(builder, loc, thread, i64(lanes - 1));
-  program = group;
-  if (perGroup == 1) {
-    LLVM::BrOp::create(builder, loc, ValueRange(), body);
-    return;
-  }
-  Value local = LLVM::LShrOp::create(builder, loc, thread,
-                                     i64(llvm::Log2_64(lanes)));
-  program = LLVM::AddOp::create(
-      builder, loc, LLVM::MulOp::create(builder, loc, group, i64(perGroup)),
-      local);
-  Value first = program;
-  if (lanes < kWarp) {
-    Value last = LLVM::SubOp::create(builder, loc, rows, i64(1));
-    program = LLVM::SMinOp::create(builder, loc, program, last);
-    LLVM::BrOp::create(builder, loc, ValueRange(), body);
-    return;
-  }
-  if (int64_t each = schedule.rowsPerProgram(); each != 1)
-    first = LLVM::MulOp::create(builder, loc, program, i64(each));
-  Value works = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::slt,
-                                     first, rows);
-  LLVM::CondBrOp::create(builder, loc, works, body, exit);
-}
-
-LogicalResult Converter::run() {
-  target = createFunction();
-  std::optional<unsigned> rows;
-  if (!func.getRows().empty())
-    rows = func.slot(func.getRows()).getArgNumber();
-  for (BlockArgument argument : func.getBody().getArguments())
-    if (isa<kernel::BufferType>(argument.getType()))
-      argument.setType(
-          LLVM::LLVMPointerType::get(builder.getContext(), kGlobal));
-  // The arguments move from the body's block to the entry block.
-  Region &region = target.getBody();
-  region.takeBody(func.getBody());
-  Block *body = &region.front();
-  Block *entry = builder.createBlock(body);
-  for (BlockArgument argument : body->getArguments())
-    argument.replaceAllUsesWith(
-        entry->addArgument(argument.getType(), argument.getLoc()));
-  body->eraseArguments(0, body->getNumArguments());
-  Block *exit = builder.createBlock(&region, region.end());
-  LLVM::ReturnOp::create(builder, loc, ValueRange());
-  builder.setInsertionPointToStart(entry);
-  prologue(rows ? entry->getArgument(*rows) : i64(1), body, exit);
-  SmallVector<Operation *> ops;
-  body->walk([&](Operation *op) {
-    if (isa<kernel::KernelDialect>(op->getDialect()))
-      ops.push_back(op);
-  });
-  for (Operation *op : ops)
-    if (failed(convert(op)))
-      return failure();
-  func.erase();
-  return success();
-}
-
-Value Converter::pointer(Value buffer, Type element, Value offset,
-                         Value laneOffsets, int64_t laneStride) {
-  if (laneStride) {
-    Value own = laneStride == 1
-                    ? lane
-                    : LLVM::MulOp::create(builder, loc, lane, i64(laneStride))
-                          .getResult();
-    offset = LLVM::AddOp::create(builder, loc, offset, own);
-  }
-  if (laneOffsets)
-    offset = LLVM::AddOp::create(builder, loc, offset, laneOffsets);
-  return LLVM::GEPOp::create(builder, loc, buffer.getType(), element, buffer,
-                             ValueRange{offset});
-}
-
-SmallVector<Value>
-Converter::guarded(Value mask, TypeRange types,
-                   llvm::function_ref<SmallVector<Value>()> body) {
-  if (!mask)
-    return body();
-  auto branch = scf::IfOp::create(builder, loc, types, mask,
-                                  /*withElseRegion=*/!types.empty());
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(branch.thenBlock());
-  SmallVector<Value> values = body();
-  if (types.empty())
-    return {};
-  scf::YieldOp::create(builder, loc, values);
-  builder.setInsertionPointToStart(branch.elseBlock());
-  SmallVector<Value> nothing;
-  for (Type type : types)
-    nothing.push_back(LLVM::ZeroOp::create(builder, loc, type));
-  scf::YieldOp::create(builder, loc, nothing);
-  return SmallVector<Value>(branch.getResults());
-}
-
-void Converter::load(kernel::LoadOp op) {
-  Type element = op.getValues().front().getType();
-  Value from = pointer(op->getOperand(0), element, op.getOffset(),
-                       op.getLaneOffsets(), op.getLaneStride());
-  size_t count = op.getValues().size();
-  auto at = [&](size_t j) -> Value {
-    return j == 0 ? from
-                  : LLVM::GEPOp::create(builder, loc, from.getType(), element,
-                                        from, ArrayRef<LLVM::GEPArg>{int(j)});
-  };
-  unsigned natural = element.getIntOrFloatBitWidth() / 8;
-  if (count > 1 && op.getMasks().size() <= 1) {
-    Type wide = VectorType::get({int64_t(count)}, element);
-    Value mask = op.getMasks().empty() ? Value() : op.getMasks()[0];
-    Value vector = guarded(mask, TypeRange(wide), [&] {
-      return SmallVector<Value>{
-          LLVM::LoadOp::create(builder, loc, wide, from, op.getAlign())};
-    })[0];
-    for (size_t j = 0; j < count; ++j)
-      op.getValues()[j].replaceAllUsesWith(LLVM::ExtractElementOp::create(
-          builder, loc, vector, i32(j)));
-    return;
-  }
-  for (size_t j = 0; j < count; ++j) {
-    Value mask = op.getMasks().empty() ? Value() : op.getMasks()[j];
-    Value value = guarded(mask, TypeRange(element), [&] {
-      return SmallVector<Value>{
-          LLVM::LoadOp::create(builder, loc, element, at(j), natural)};
-    })[0];
-    op.getValues()[j].replaceAllUsesWith(value);
-  }
-}
-
-void Converter::store(kernel::StoreOp op) {
-  Type element = op.getValues().front().getType();
-  Value to = pointer(op->getOperand(op.getValues().size()), element,
-                     op.getOffset(), op.getLaneOffsets(), op.getLaneStride());
-  size_t count = op.getValues().size();
-  unsigned natural = element.getIntOrFloatBitWidth() / 8;
-  if (count > 1 && op.getMasks().size() <= 1) {
-    Type wide = VectorType::get({int64_t(count)}, element);
-    Value vector = LLVM::UndefOp::create(builder, loc, wide);
-    for (size_t j = 0; j < count; ++j)
-      vector = LLVM::InsertElementOp::create(builder, loc, vector,
-                                             op.getValues()[j], i32(j));
-    Value mask = op.getMasks().empty() ? Value() : op.getMasks()[0];
-    guarded(mask, {}, [&] {
-      LLVM::StoreOp::create(builder, loc, vector, to, op.getAlign());
-      return SmallVector<Value>();
-    });
-    return;
-  }
-  for (size_t j = 0; j < count; ++j) {
-    Value mask = op.getMasks().empty() ? Value() : op.getMasks()[j];
-    guarded(mask, {}, [&] {
-      Value where = to;
-      if (j)
-        where = LLVM::GEPOp::create(builder, loc, to.getType(), element, to,
-                                    ArrayRef<LLVM::GEPArg>{int(j)});
-      LLVM::StoreOp::create(builder, loc, op.getValues()[j], where, natural);
-      return SmallVector<Value>();
-    });
-  }
-}
-
-Value Converter::cell(Value scratch, Type type, Value index) {
-  return LLVM::GEPOp::create(builder, loc, scratch.getType(), type, scratch,
-                             ValueRange{index});
-}
-
-/// 64-bit values cross in two halves.
-Value Converter::exchange(Value value, int64_t distance) {
-  Type type = value.getType();
-  auto shuffle = [&](Value half) -> Value {
-    return NVVM::ShflOp::create(builder, loc, half.getType(), i32(-1), half,
+  Value shuffle(Value value, int64_t distance) override {
+    return NVVM::ShflOp::create(builder, loc, value.getType(), i32(-1), value,
                                 i32(distance), i32(31), NVVM::ShflKind::bfly,
                                 UnitAttr());
-  };
-  unsigned width = type.getIntOrFloatBitWidth();
-  if (type.isF32() || type.isInteger(32))
-    return shuffle(value);
-  if (width == 64) {
-    Type halves = VectorType::get({2}, builder.getI32Type());
-    Value pair = LLVM::BitcastOp::create(builder, loc, halves, value);
-    Value swapped = LLVM::UndefOp::create(builder, loc, halves);
-    for (int i = 0; i < 2; ++i) {
-      Value half = LLVM::ExtractElementOp::create(builder, loc, pair, i32(i));
-      swapped = LLVM::InsertElementOp::create(builder, loc, swapped,
-                                              shuffle(half), i32(i));
-    }
-    return LLVM::BitcastOp::create(builder, loc, type, swapped);
   }
-  return {};
-}
-
-/// Through shared memory; the second barrier lets the cells be written again.
-void Converter::gather(kernel::GatherOp op) {
-  Type type = op.getValue().getType();
-  auto array = LLVM::LLVMArrayType::get(type, schedule.getLanes());
-  std::string name =
-      (target.getSymName() + "_gather" + Twine(gathers++)).str();
-  {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPoint(target);
-    LLVM::GlobalOp::create(builder, loc, array, /*isConstant=*/false,
-                           LLVM::Linkage::Internal, name, Attribute(),
-                           /*alignment=*/16, kShared);
-  }
-  auto shared = LLVM::LLVMPointerType::get(builder.getContext(), kShared);
-  Value base = LLVM::AddressOfOp::create(builder, loc, shared, name);
-  Value own = LLVM::GEPOp::create(builder, loc, shared, type, base,
-                                  ValueRange{lane});
-  LLVM::StoreOp::create(builder, loc, op.getValue(), own);
-  NVVM::BarrierOp::create(builder, loc);
-  int64_t subgroup = op.getSubgroup();
-  Value mine = LLVM::AndOp::create(builder, loc, lane, i64(subgroup - 1));
-  Value first =
-      LLVM::GEPOp::create(builder, loc, shared, type, base, ValueRange{mine});
-  for (auto [j, result] : llvm::enumerate(op.getValues())) {
-    Value from =
-        LLVM::GEPOp::create(builder, loc, shared, type, first,
-                            ArrayRef<LLVM::GEPArg>{int(j * subgroup)});
-    result.replaceAllUsesWith(LLVM::LoadOp::create(builder, loc, type, from));
-  }
-  NVVM::BarrierOp::create(builder, loc);
-}
-
-LogicalResult Converter::convert(Operation *op) {
-  builder.setInsertionPoint(op);
-  loc = op->getLoc();
-  Value result;
-  if (auto load = dyn_cast<kernel::LoadOp>(op)) {
-    this->load(load);
-  } else if (auto store = dyn_cast<kernel::StoreOp>(op)) {
-    this->store(store);
-  } else if (auto gather = dyn_cast<kernel::GatherOp>(op)) {
-    this->gather(gather);
-  } else if (isa<kernel::ProgramOp>(op)) {
-    result = program;
-  } else if (isa<kernel::LaneOp>(op)) {
-    result = lane;
-  } else if (auto fma = dyn_cast<kernel::FmaOp>(op)) {
-    result = LLVM::FMAOp::create(builder, loc, fma.getA(), fma.getB(),
-                                 fma.getC());
-  } else if (auto sqrt = dyn_cast<kernel::SqrtOp>(op)) {
-    result = LLVM::SqrtOp::create(builder, loc, sqrt.getA());
-  } else if (auto exchange = dyn_cast<kernel::ExchangeOp>(op)) {
-    result = this->exchange(exchange.getValue(), exchange.getDistance());
-  } else if (auto scratch = dyn_cast<kernel::ScratchOp>(op)) {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPoint(
-        target.getBody().front().getTerminator());
-    kernel::ScratchType type = scratch.getType();
-    result = LLVM::AllocaOp::create(
-        builder, loc, LLVM::LLVMPointerType::get(builder.getContext()),
-        type.getCellType(), i64(type.getSize()));
-  } else if (auto peek = dyn_cast<kernel::PeekOp>(op)) {
-    result = LLVM::LoadOp::create(
-        builder, loc, peek.getType(),
-        cell(peek->getOperand(0), peek.getType(), peek.getIndex()));
-  } else if (auto poke = dyn_cast<kernel::PokeOp>(op)) {
-    LLVM::StoreOp::create(
-        builder, loc, poke.getValue(),
-        cell(poke->getOperand(1), poke.getValue().getType(), poke.getIndex()));
-  } else if (isa<kernel::ReturnOp>(op)) {
-    LLVM::ReturnOp::create(builder, loc, ValueRange());
-  }
-  if (op->getNumResults() == 1 && result)
-    op->getResult(0).replaceAllUsesWith(result);
-  if (!op->use_empty())
-    return op->emitOpError("has no form on NVIDIA GPUs");
-  op->erase();
-  return success();
-}
+  void barrier() override { NVVM::BarrierOp::create(builder, loc); }
+};
 
 struct ConvertKernelToNVVMPass
     : PassWrapper<ConvertKernelToNVVMPass, OperationPass<ModuleOp>> {
@@ -383,7 +51,7 @@ struct ConvertKernelToNVVMPass
   void runOnOperation() override {
     for (auto func :
          llvm::make_early_inc_range(getOperation().getOps<kernel::FuncOp>()))
-      if (failed(Converter(getOperation(), func).run()))
+      if (failed(NvvmKernel(func).run()))
         return signalPassFailure();
   }
 };
