@@ -1,0 +1,289 @@
+// Machine.cpp - programs, arithmetic and control flow
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/Interpreter/Machine.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace bitpact;
+using namespace bitpact::interpreter;
+using KernelBlock = bitpact::interpreter::Block;
+
+Machine::Machine(kernel::FuncOp func, const Code &code, TermStore &terms,
+                 std::map<std::string, Buffer> &buffers,
+                 const std::map<std::string, int64_t> &dims)
+    : func(func), code(code), terms(terms), buffers(buffers), dims(dims) {}
+
+InFlightDiagnostic Machine::error(const Instruction &what, int64_t lane) {
+  InFlightDiagnostic diagnostic = what.op->emitError();
+  diagnostic << what.op->getName() << " of program " << program;
+  if (lane >= 0)
+    diagnostic << ", lane " << lane;
+  diagnostic << ": ";
+  return diagnostic;
+}
+
+//===----------------------------------------------------------------------===//
+// A launch
+//===----------------------------------------------------------------------===//
+
+LogicalResult Machine::bindSlots() {
+  cells.assign(code.cells, Cell());
+  for (const auto &constant : code.constants)
+    for (uint32_t i = 0; i < constant.place.count; ++i)
+      cells[constant.place.first + i] =
+          Cell::of(constant.bits[constant.bits.size() == 1 ? 0 : i]);
+  for (auto [i, attr] : llvm::enumerate(func.getSlots())) {
+    std::string name = cast<StringAttr>(attr).str();
+    size_t colon = name.find(':');
+    auto buffer = buffers.find(name.substr(0, colon));
+    auto dim = dims.find(name);
+    slots.push_back(nullptr);
+    if (buffer != buffers.end() && colon == std::string::npos) {
+      slots.back() = &buffer->second;
+      continue;
+    }
+    size_t axis = colon == std::string::npos
+                      ? 0
+                      : size_t(std::stoul(name.substr(colon + 1)));
+    if (buffer != buffers.end() && axis < buffer->second.strides.size())
+      cells[code.body.arguments[i].first] =
+          Cell::of(uint64_t(buffer->second.strides[axis]));
+    else if (dim != dims.end())
+      cells[code.body.arguments[i].first] = Cell::of(uint64_t(dim->second));
+    else
+      return func.emitError() << "nothing was given for slot '" << name << "'";
+  }
+  return success();
+}
+
+LogicalResult Machine::run() {
+  if (failed(bindSlots()))
+    return failure();
+  auto rows = dims.find(func.getRows().str());
+  int64_t count = func.getRows().empty() ? 1 : rows->second;
+  int64_t each = func.getSchedule().rowsPerProgram();
+  for (program = 0; program < llvm::divideCeilSigned(count, each); ++program)
+    if (failed(runProgram()))
+      return failure();
+  for (const auto &[name, buffer] : buffers)
+    if (buffer.isOutput)
+      for (auto [i, cell] : llvm::enumerate(buffer.cells))
+        if (cell.isUnspecified())
+          return func.emitError() << "element " << i << " of output '" << name
+                                  << "' was never written";
+  return success();
+}
+
+LogicalResult Machine::runProgram() {
+  scratch.clear();
+  for (auto [size, width] : llvm::zip(code.scratchSizes, code.scratchWidths))
+    scratch.push_back({std::vector<Cell>(size_t(size * width)),
+                       std::vector<bool>(size_t(size))});
+  return runBlock(code.body);
+}
+
+LogicalResult Machine::runBlock(const KernelBlock &block) {
+  for (const Instruction &what : block.instructions)
+    if (failed(runInstruction(what)))
+      return failure();
+  return success();
+}
+
+LogicalResult Machine::runInstruction(const Instruction &what) {
+  switch (what.form) {
+  case Form::Compute:
+    return compute(what);
+  case Form::Broadcast:
+    assign(what.results, what.operands);
+    return success();
+  case Form::Program:
+    cells[what.results[0].first] = Cell::of(uint64_t(program));
+    return success();
+  case Form::Lane:
+    for (uint32_t lane = 0; lane < what.results[0].count; ++lane)
+      cells[what.results[0].first + lane] = Cell::of(lane);
+    return success();
+  case Form::Load:
+    return load(what);
+  case Form::Store:
+    return store(what);
+  case Form::Scratch:
+    return success();
+  case Form::Peek: {
+    int64_t at;
+    if (failed(scratchAt(what, what.operands[1], at)))
+      return failure();
+    Scratch &from = scratch[what.memory];
+    if (!from.written[at])
+      return error(what) << "reads cell " << at << ", which was never written";
+    Place to = what.results[0];
+    std::copy_n(from.cells.begin() + at * to.count, to.count,
+                cells.begin() + to.first);
+    return success();
+  }
+  case Form::Poke: {
+    int64_t at;
+    if (failed(scratchAt(what, what.operands[2], at)))
+      return failure();
+    Place from = what.operands[0];
+    scratch[what.memory].written[at] = true;
+    std::copy_n(cells.begin() + from.first, from.count,
+                scratch[what.memory].cells.begin() + at * from.count);
+    return success();
+  }
+  case Form::Exchange:
+    return exchange(what);
+  case Form::Gather:
+    return gather(what);
+  case Form::For:
+    return runFor(what);
+  case Form::While:
+    return runWhile(what);
+  case Form::If:
+    return runIf(what);
+  }
+  llvm_unreachable("a form");
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+LogicalResult Machine::compute(const Instruction &what) {
+  Place to = what.results[0];
+  size_t count = what.operands.size();
+  Cell operands[3];
+  for (uint32_t lane = 0; lane < to.count; ++lane) {
+    bool known = true;
+    for (size_t i = 0; i < count; ++i) {
+      operands[i] = cells[what.operands[i].of(lane)];
+      known &= !operands[i].isUnspecified();
+    }
+    cells[to.first + lane] =
+        known || what.action.op == interpreter::Op::Select
+            ? terms.apply(what.action, ArrayRef<Cell>(operands, count))
+            : Cell();
+  }
+  return success();
+}
+
+/// All sources are read before any target is written.
+void Machine::assign(const std::vector<Place> &to,
+                     const std::vector<Place> &from) {
+  SmallVector<Cell, 64> values;
+  for (auto [target, source] : llvm::zip(to, from))
+    for (uint32_t lane = 0; lane < target.count; ++lane)
+      values.push_back(cells[source.of(lane)]);
+  const Cell *next = values.begin();
+  for (const Place &target : to)
+    for (uint32_t lane = 0; lane < target.count; ++lane)
+      cells[target.first + lane] = *next++;
+}
+
+LogicalResult Machine::uniform(const Instruction &what, Place place,
+                               int64_t &value) {
+  const Cell &cell = cells[place.first];
+  if (place.count != 1 || !cell.isConcrete())
+    return error(what) << "control flow depends on the values of tensors";
+  value = int64_t(cell.bits);
+  return success();
+}
+
+LogicalResult Machine::exchange(const Instruction &what) {
+  int64_t distance = cast<kernel::ExchangeOp>(what.op).getDistance();
+  Place to = what.results[0], from = what.operands[0];
+  for (int64_t lane = 0; lane < to.count; ++lane) {
+    int64_t partner = lane ^ distance;
+    if (partner / code.subgroup != lane / code.subgroup)
+      return error(what, lane)
+             << "distance " << distance << " reaches lane " << partner
+             << ", beyond the subgroup of " << code.subgroup << " lanes";
+    cells[to.first + lane] = cells[from.first + partner];
+  }
+  return success();
+}
+
+LogicalResult Machine::gather(const Instruction &what) {
+  int64_t subgroup = cast<kernel::GatherOp>(what.op).getSubgroup();
+  if (subgroup != code.subgroup)
+    return error(what) << "subgroup " << subgroup << " in a schedule with "
+                       << code.subgroup;
+  for (auto [j, to] : llvm::enumerate(what.results))
+    for (int64_t lane = 0; lane < to.count; ++lane) {
+      int64_t from = lane % subgroup + int64_t(j) * subgroup;
+      if (from >= code.lanes)
+        return error(what, lane)
+               << "reads lane " << from << " of " << code.lanes;
+      cells[to.first + lane] = cells[what.operands[0].first + from];
+    }
+  return success();
+}
+
+LogicalResult Machine::scratchAt(const Instruction &what, Place index,
+                                 int64_t &cell) {
+  if (failed(uniform(what, index, cell)))
+    return failure();
+  int64_t size = code.scratchSizes[what.memory];
+  if (cell < 0 || cell >= size)
+    return error(what) << "cell " << cell << " of " << size;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Control flow
+//===----------------------------------------------------------------------===//
+
+LogicalResult Machine::runFor(const Instruction &what) {
+  int64_t low, high, step;
+  if (failed(uniform(what, what.operands[0], low)) ||
+      failed(uniform(what, what.operands[1], high)) ||
+      failed(uniform(what, what.operands[2], step)))
+    return failure();
+  if (step <= 0)
+    return error(what) << "step " << step;
+  const KernelBlock &body = what.blocks[0];
+  std::vector<Place> initial(what.operands.begin() + 3, what.operands.end());
+  std::vector<Place> carried(body.arguments.begin() + 1, body.arguments.end());
+  assign(carried, initial);
+  for (int64_t i = low; i < high; i += step) {
+    cells[body.arguments[0].first] = Cell::of(uint64_t(i));
+    if (failed(runBlock(body)))
+      return failure();
+    assign(carried, body.yielded);
+  }
+  assign(what.results, carried);
+  return success();
+}
+
+LogicalResult Machine::runWhile(const Instruction &what) {
+  const KernelBlock &before = what.blocks[0], &after = what.blocks[1];
+  std::vector<Place> passed(before.yielded.begin() + 1, before.yielded.end());
+  assign(before.arguments, what.operands);
+  while (true) {
+    int64_t goOn;
+    if (failed(runBlock(before)) ||
+        failed(uniform(what, before.yielded[0], goOn)))
+      return failure();
+    if (!goOn)
+      break;
+    assign(after.arguments, passed);
+    if (failed(runBlock(after)))
+      return failure();
+    assign(before.arguments, after.yielded);
+  }
+  assign(what.results, passed);
+  return success();
+}
+
+LogicalResult Machine::runIf(const Instruction &what) {
+  int64_t condition;
+  if (failed(uniform(what, what.operands[0], condition)))
+    return failure();
+  const KernelBlock &taken = what.blocks[condition ? 0 : 1];
+  if (failed(runBlock(taken)))
+    return failure();
+  assign(what.results, taken.yielded);
+  return success();
+}

@@ -1,0 +1,88 @@
+// Machine.h - runs the programs of a launch, all lanes in lockstep
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef BITPACT_COMPILER_INTERPRETER_MACHINE_H
+#define BITPACT_COMPILER_INTERPRETER_MACHINE_H
+
+#include "compiler/Interpreter/Code.h"
+#include "compiler/Interpreter/Term.h"
+
+#include <map>
+
+namespace bitpact::interpreter {
+
+/// A tensor of the caller. Rows lie apart, so that a kernel which runs past
+/// the end of one meets no element.
+struct Buffer {
+  std::string name;
+  Scalar type = Scalar::F32;
+  std::vector<int64_t> shape, strides;
+  std::vector<Cell> cells; ///< contiguous, row-major
+  bool isOutput = false;
+
+  /// The number of the element at an offset; nothing if there is none.
+  std::optional<int64_t> elementAt(int64_t offset) const;
+};
+
+/// Strides for a tensor of that shape whose rows start at multiples of `align`
+/// bytes.
+std::vector<int64_t> paddedStrides(const std::vector<int64_t> &shape,
+                                   Scalar type, int64_t align);
+
+/// Runs `func` on buffers and dims by slot name. Broken promises of the kernel
+/// are errors at the operation that name it and the lane: an access outside
+/// of a tensor or less aligned than stated, scratch read before it was written,
+/// an exchange beyond the subgroup, an output element written twice, with an
+/// unspecified value, or never.
+class Machine {
+public:
+  Machine(kernel::FuncOp func, const Code &code, TermStore &terms,
+          std::map<std::string, Buffer> &buffers,
+          const std::map<std::string, int64_t> &dims);
+
+  mlir::LogicalResult run();
+
+private:
+  struct Scratch {
+    std::vector<Cell> cells;
+    std::vector<bool> written;
+  };
+
+  mlir::LogicalResult bindSlots();
+  mlir::LogicalResult runProgram();
+  mlir::LogicalResult runBlock(const Block &block);
+  mlir::LogicalResult runInstruction(const Instruction &what);
+  mlir::LogicalResult compute(const Instruction &what);
+  mlir::LogicalResult load(const Instruction &what);
+  mlir::LogicalResult store(const Instruction &what);
+  template <typename AccessOp, typename Element>
+  mlir::LogicalResult access(const Instruction &what, AccessOp op,
+                             uint32_t operandsBefore, uint32_t elements,
+                             Element element);
+  mlir::LogicalResult scratchAt(const Instruction &what, Place index,
+                                int64_t &cell);
+  mlir::LogicalResult exchange(const Instruction &what);
+  mlir::LogicalResult gather(const Instruction &what);
+  mlir::LogicalResult runFor(const Instruction &what);
+  mlir::LogicalResult runWhile(const Instruction &what);
+  mlir::LogicalResult runIf(const Instruction &what);
+  /// A value that control flow or an address depends on.
+  mlir::LogicalResult uniform(const Instruction &what, Place place,
+                              int64_t &value);
+  void assign(const std::vector<Place> &to, const std::vector<Place> &from);
+  mlir::InFlightDiagnostic error(const Instruction &what, int64_t lane = -1);
+
+  kernel::FuncOp func;
+  const Code &code;
+  TermStore &terms;
+  std::map<std::string, Buffer> &buffers;
+  const std::map<std::string, int64_t> &dims;
+  std::vector<Buffer *> slots; ///< by argument
+  std::vector<Cell> cells;
+  std::vector<Scratch> scratch;
+  int64_t program = 0;
+};
+
+} // namespace bitpact::interpreter
+
+#endif

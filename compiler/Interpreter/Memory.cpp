@@ -1,0 +1,128 @@
+// Memory.cpp - accesses of the interpreted kernel, bounds and alignment checked
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/Interpreter/Machine.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace bitpact;
+using namespace bitpact::interpreter;
+
+std::optional<int64_t> Buffer::elementAt(int64_t offset) const {
+  if (offset < 0)
+    return std::nullopt;
+  int64_t element = 0;
+  for (auto [extent, stride] : llvm::zip(shape, strides)) {
+    int64_t index = offset / stride;
+    if (index >= extent)
+      return std::nullopt;
+    element = element * extent + index;
+    offset -= index * stride;
+  }
+  return offset == 0 ? std::optional(element) : std::nullopt;
+}
+
+std::vector<int64_t>
+interpreter::paddedStrides(const std::vector<int64_t> &shape, Scalar type,
+                           int64_t align) {
+  std::vector<int64_t> strides(shape.size(), 1);
+  int64_t multiple =
+      std::max<int64_t>(1, align / std::max(1u, widthOf(type) / 8));
+  for (size_t axis = shape.size(); axis-- > 1;)
+    strides[axis - 1] =
+        llvm::alignTo(strides[axis] * shape[axis] + 1, multiple);
+  return strides;
+}
+
+/// Calls `element(lane, j, number)` for every element that a lane accesses.
+template <typename AccessOp, typename Element>
+LogicalResult Machine::access(const Instruction &what, AccessOp op,
+                              uint32_t operandsBefore, uint32_t elements,
+                              Element element) {
+  // Operands: [stored values], buffer, offset, [lane offsets], [masks].
+  const Place *next = what.operands.data() + operandsBefore + 1;
+  int64_t offset;
+  if (failed(uniform(what, *next++, offset)))
+    return failure();
+  const Place *laneOffsets = op.getLaneOffsets() ? next++ : nullptr;
+  size_t masks = op.getMasks().size();
+  Buffer &buffer = *slots[what.memory];
+  int64_t bytes = widthOf(buffer.type) / 8, align = op.getAlign();
+  for (int64_t lane = 0; lane < code.lanes; ++lane) {
+    int64_t start = offset + lane * int64_t(op.getLaneStride());
+    bool known = true;
+    if (laneOffsets) {
+      const Cell &cell = cells[laneOffsets->of(lane)];
+      known = cell.isConcrete();
+      start += int64_t(cell.bits);
+    }
+    bool any = false;
+    for (uint32_t j = 0; j < elements; ++j) {
+      if (masks) {
+        const Cell &mask = cells[next[masks == 1 ? 0 : j].of(lane)];
+        if (!mask.isConcrete())
+          return error(what, lane) << "the mask is not known";
+        if (!mask.bits) {
+          if (failed(element(lane, j, std::optional<int64_t>())))
+            return failure();
+          continue;
+        }
+      }
+      any = true;
+      if (!known)
+        return error(what, lane) << "the address is not known";
+      std::optional<int64_t> number = buffer.elementAt(start + j);
+      if (!number)
+        return error(what, lane)
+               << "offset " << start + j << " is outside of tensor '"
+               << buffer.name << "' with " << buffer.cells.size()
+               << " elements";
+      if (failed(element(lane, j, number)))
+        return failure();
+    }
+    if (any && start * bytes % align)
+      return error(what, lane)
+             << "offset " << start << " of tensor '" << buffer.name
+             << "' is not aligned to " << align << " bytes";
+  }
+  return success();
+}
+
+LogicalResult Machine::load(const Instruction &what) {
+  auto op = cast<kernel::LoadOp>(what.op);
+  Buffer &buffer = *slots[what.memory];
+  return access(what, op, 0, uint32_t(what.results.size()),
+                [&](int64_t lane, uint32_t j, std::optional<int64_t> number) {
+                  cells[what.results[j].of(lane)] =
+                      number ? buffer.cells[*number] : Cell();
+                  return success();
+                });
+}
+
+LogicalResult Machine::store(const Instruction &what) {
+  auto op = cast<kernel::StoreOp>(what.op);
+  Buffer &buffer = *slots[what.memory];
+  uint32_t count = uint32_t(op.getValues().size());
+  return access(what, op, count, count,
+                [&](int64_t lane, uint32_t j,
+                    std::optional<int64_t> number) -> LogicalResult {
+                  if (!number)
+                    return success();
+                  const Cell &value = cells[what.operands[j].of(lane)];
+                  if (!buffer.isOutput)
+                    return error(what, lane)
+                           << "writes input '" << buffer.name << "'";
+                  if (value.isUnspecified())
+                    return error(what, lane)
+                           << "writes an unspecified value to element "
+                           << *number << " of tensor '" << buffer.name << "'";
+                  Cell &cell = buffer.cells[*number];
+                  if (!cell.isUnspecified())
+                    return error(what, lane)
+                           << "writes element " << *number << " of tensor '"
+                           << buffer.name << "' a second time";
+                  cell = value;
+                  return success();
+                });
+}

@@ -1,0 +1,59 @@
+// Proof.cpp - a kernel keeps its contract at every extent that decides
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/Interpreter/Interpreter.h"
+
+#include <set>
+
+using namespace mlir;
+using namespace bitpact;
+using namespace bitpact::interpreter;
+
+std::vector<int64_t> interpreter::decisiveExtents(pact::ContractOp contract,
+                                                  pact::OperatorOp op,
+                                                  int64_t most) {
+  std::set<int64_t> extents;
+  for (pact::ReduceOp reduce : op.getOps<pact::ReduceOp>()) {
+    int64_t extent =
+        cast<IntegerAttr>(contract.getDims().get(reduce.getOver())).getInt();
+    if (extent != ShapedType::kDynamic) {
+      if (extent <= most)
+        extents.insert(extent);
+      continue;
+    }
+    auto node = cast<pact::NodeAttr>(contract.getNodes().get(reduce.getNode()));
+    const algebra::Partition &partition = node.getPartition().getValue();
+    int64_t limit = std::min(most, partition.capacity().value_or(most));
+    for (int64_t one : {int64_t(1), int64_t(2), int64_t(3)})
+      extents.insert(std::min(one, limit));
+    for (int i = 0; i < partition.size(); ++i)
+      for (int64_t blocks : {1, 2, 3})
+        for (int64_t near : {-1, 0, 1}) {
+          int64_t boundary = partition.length(i) * blocks + near;
+          if (boundary >= 1 && boundary <= limit)
+            extents.insert(boundary);
+        }
+  }
+  return {extents.begin(), extents.end()};
+}
+
+LogicalResult interpreter::proveSchedule(pact::ContractOp contract,
+                                         pact::OperatorOp op,
+                                         kernel::FuncOp func, int64_t most) {
+  for (int64_t extent : decisiveExtents(contract, op, most)) {
+    FailureOr<TreeReport> report = interpretTrees(contract, op, func, extent);
+    if (failed(report))
+      return failure();
+    if (report->equal())
+      continue;
+    InFlightDiagnostic error = func.emitError()
+                               << "kernel '" << func.getSymName() << "' ("
+                               << func.getSchedule().text()
+                               << ") does not keep its contract: "
+                               << report->differences.front();
+    for (const std::string &more : ArrayRef(report->differences).drop_front())
+      error.attachNote() << more;
+    return failure();
+  }
+  return success();
+}

@@ -1,0 +1,209 @@
+// Trees.cpp - a kernel run on symbols, compared with what a contract declares
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/Interpreter/Interpreter.h"
+#include "compiler/Interpreter/TreeReader.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace bitpact;
+using namespace bitpact::interpreter;
+
+namespace {
+
+constexpr size_t kMostDifferences = 4;
+
+std::string cut(std::string text) {
+  constexpr size_t limit = 160;
+  if (text.size() > limit)
+    text = text.substr(0, limit) + "…";
+  return text;
+}
+
+class Comparison {
+public:
+  Comparison(pact::ContractOp contract, pact::OperatorOp op,
+             kernel::FuncOp func, int64_t extent, int64_t rows)
+      : contract(contract), op(op), func(func), extent(extent), rows(rows) {}
+
+  FailureOr<TreeReport> run();
+
+private:
+  void addBuffer(StringRef tensor, pact::RealType type, bool isOutput);
+  void compare(pact::OutputOp output, int64_t row, int64_t position,
+               TermId expected, TermId actual);
+  void locate(TermId expected, TermId actual);
+  void readTrees();
+
+  pact::ContractOp contract;
+  pact::OperatorOp op;
+  kernel::FuncOp func;
+  int64_t extent, rows;
+  StringAttr reduced;
+  TermStore terms;
+  std::map<std::string, Buffer> buffers;
+  std::vector<NodeTerms> *nodes = nullptr;
+  /// What stands in the kernel's terms where a node's result should.
+  std::vector<std::optional<TermId>> computed;
+  /// The innermost node in which the last located difference lies, and the
+  /// differing terms.
+  std::optional<size_t> inNode;
+  TermId at[2];
+  TreeReport report;
+};
+
+void Comparison::addBuffer(StringRef tensor, pact::RealType type,
+                           bool isOutput) {
+  Buffer &buffer = buffers[tensor.str()];
+  buffer.name = tensor.str();
+  buffer.type =
+      *scalarOf(cast<TypeAttr>(contract.getTypes().get(tensor)).getValue());
+  buffer.isOutput = isOutput;
+  int64_t count = 1;
+  for (StringAttr dim : type.getDims()) {
+    buffer.shape.push_back(dim == reduced ? extent : rows);
+    count *= buffer.shape.back();
+  }
+  int64_t align = 1;
+  if (auto access = func.getAccessAttr())
+    if (auto bytes = access.getAs<IntegerAttr>(tensor))
+      align = bytes.getInt();
+  buffer.strides = paddedStrides(buffer.shape, buffer.type, align);
+  buffer.cells.resize(size_t(count));
+}
+
+/// Goes down while the two terms differ in one operand, and notes the nodes
+/// that it passes.
+void Comparison::locate(TermId expected, TermId actual) {
+  inNode.reset();
+  while (true) {
+    for (auto [i, node] : llvm::enumerate(*nodes))
+      if (node.result == expected &&
+          terms[expected].op > interpreter::Op::Element) {
+        inNode = i;
+        computed[i] = actual;
+        break;
+      }
+    at[0] = expected;
+    at[1] = actual;
+    Term e = terms[expected], a = terms[actual];
+    int count = terms.operandCount(expected);
+    if (e.op != a.op || e.type != a.type || e.attribute != a.attribute ||
+        count == 0 || count != terms.operandCount(actual))
+      return;
+    if (isCommutative(e.op) &&
+        (e.operands[0] == a.operands[1] || e.operands[1] == a.operands[0]))
+      std::swap(a.operands[0], a.operands[1]);
+    int next = -1;
+    for (int i = 0; i < count; ++i)
+      if (e.operands[i] != a.operands[i]) {
+        if (next >= 0)
+          return;
+        next = i;
+      }
+    if (next < 0)
+      return;
+    expected = e.operands[next];
+    actual = a.operands[next];
+  }
+}
+
+void Comparison::compare(pact::OutputOp output, int64_t row, int64_t position,
+                         TermId expected, TermId actual) {
+  if (expected == actual || report.differences.size() >= kMostDifferences)
+    return;
+  bool open = llvm::any_of(
+      *nodes, [](const NodeTerms &node) { return node.hasOpenOrder; });
+  if (open && terms.withSets(expected) == terms.withSets(actual))
+    return;
+  locate(expected, actual);
+  if (inNode && computed[*inNode]) {
+    NodeTerms &node = (*nodes)[*inNode];
+    std::string text = llvm::formatv(
+        "node '{0}', row {1}, extent {2}: ", node.node, node.row, extent);
+    TreeReader reader(terms, node);
+    if (auto tree = reader.read(*computed[*inNode])) {
+      auto [declared, kernel] = firstDifference(*node.store, node.tree, *tree);
+      text += "the kernel's tree is not the contract's; where they first "
+              "differ the contract has " +
+              cut(node.store->expression(declared)) + " and the kernel has " +
+              cut(node.store->expression(kernel));
+    } else {
+      text += "the kernel's value is no tree over the elements; where it "
+              "first differs the contract has " +
+              terms.text(at[0]) + " and the kernel has " + terms.text(at[1]);
+    }
+    if (!llvm::is_contained(report.differences, text))
+      report.differences.push_back(text);
+    return;
+  }
+  report.differences.push_back(llvm::formatv(
+      "output '{0}', row {1}, position {2}, extent {3}: where it first differs "
+      "the contract has {4} and the kernel has {5}",
+      output.getTensor(), row, position, extent, terms.text(at[0]),
+      terms.text(at[1])));
+}
+
+void Comparison::readTrees() {
+  for (auto [i, node] : llvm::enumerate(*nodes)) {
+    std::optional<algebra::TreeId> tree = node.tree;
+    if (computed[i])
+      tree = TreeReader(terms, node).read(*computed[i]);
+    report.trees.push_back({node.node, node.row, node.store, node.tree, tree});
+  }
+}
+
+FailureOr<TreeReport> Comparison::run() {
+  FailureOr<Code> code = encode(func);
+  if (failed(code))
+    return failure();
+  for (pact::ReduceOp reduce : op.getOps<pact::ReduceOp>())
+    reduced = reduce.getOverAttr();
+  for (pact::InputOp input : op.getOps<pact::InputOp>())
+    addBuffer(input.getTensor(), input.getResult().getType(), false);
+  for (pact::OutputOp output : op.getOps<pact::OutputOp>())
+    addBuffer(output.getTensor(),
+              cast<pact::RealType>(output.getValue().getType()), true);
+  int number = 0;
+  for (auto &[name, buffer] : buffers) {
+    terms.tensors.push_back(name);
+    for (size_t i = 0; i < buffer.cells.size() && !buffer.isOutput; ++i)
+      buffer.cells[i] =
+          Cell::symbol(terms.element(number, int64_t(i), buffer.type));
+    ++number;
+  }
+  Dims dims;
+  for (Attribute dim : op.getDims())
+    dims[cast<StringAttr>(dim).str()] = dim == reduced ? extent : rows;
+  if (failed(Machine(func, *code, terms, buffers, dims).run()))
+    return failure();
+
+  Declared declared(contract, op, extent, buffers, terms);
+  nodes = &declared.nodes();
+  for (pact::OutputOp output : op.getOps<pact::OutputOp>()) {
+    const Buffer &buffer = buffers.at(output.getTensor().str());
+    for (auto [i, cell] : llvm::enumerate(buffer.cells)) {
+      int64_t rest = int64_t(i), row = 0, position = 0;
+      auto dimsOf = cast<pact::RealType>(output.getValue().getType()).getDims();
+      for (size_t axis = dimsOf.size(); axis-- > 0;) {
+        int64_t index = rest % buffer.shape[axis];
+        rest /= buffer.shape[axis];
+        (dimsOf[axis] == reduced ? position : row) = index;
+      }
+      TermId expected = declared.output(output, row, position);
+      computed.resize(nodes->size());
+      compare(output, row, position, expected, terms.termOf(cell, buffer.type));
+    }
+  }
+  readTrees();
+  return std::move(report);
+}
+
+} // namespace
+
+FailureOr<TreeReport>
+interpreter::interpretTrees(pact::ContractOp contract, pact::OperatorOp op,
+                            kernel::FuncOp func, int64_t extent, int64_t rows) {
+  return Comparison(contract, op, func, extent, rows).run();
+}
