@@ -130,6 +130,8 @@ Value TreeEmitter::merge(const SubDigit &sub, Value left, Value right,
     return merged;
   Presence presence =
       rightBlock ? context.present(plan, *rightBlock) : Presence();
+  if (presence.never())
+    return left;
   Value happens = presence.mask;
   if (leftExists)
     happens = happens ? arith::AndIOp::create(builder, context.loc, happens,
