@@ -32,8 +32,7 @@ struct LowerRowsPass : PassWrapper<LowerRowsPass, OperationPass<ModuleOp>> {
         continue;
       auto op = SymbolTable::lookupNearestSymbolFrom<pact::OperatorOp>(
           contract, contract.getOpAttr());
-      std::string symbol =
-          (op.getSymName() + "_" + Twine(count++)).str();
+      std::string symbol = (op.getSymName() + "_" + Twine(count++)).str();
       if (failed(lowering::lowerRows(contract, op, schedule, symbol, module)))
         return signalPassFailure();
     }

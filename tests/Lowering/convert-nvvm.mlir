@@ -73,3 +73,23 @@ kernel.func @cta(%x: !kernel.buffer<f32>) slots ["x"] rows ""
   kernel.store %k to %x[%c0] lane_stride 1 align 4 : !kernel.buffer<f32>, f32
   kernel.return
 }
+
+// CHECK-LABEL: llvm.func @part(
+// CHECK-SAME: %[[X:.*]]: !llvm.ptr<1> {{.*}}, %[[ROWS:.*]]: i64)
+kernel.func @part(%x: !kernel.buffer<f32>, %rows: i64)
+    slots ["x", "rows"] rows "rows"
+    schedule <"row_per_group", lanes = 8, subgroup = 8,
+              programs_per_group = 16, vector_bytes = 0, unroll = 16> {
+  // Four programs share a warp, whose threads must all reach its shuffles:
+  // those beyond the last row repeat it.
+  // CHECK: %[[LAST:.*]] = llvm.sub %[[ROWS]], %{{.*}} : i64
+  // CHECK: %[[P:.*]] = llvm.intr.smin(%{{.*}}, %[[LAST]])
+  // CHECK-NOT: llvm.cond_br
+  // CHECK: llvm.getelementptr %[[X]]
+  %p = kernel.program
+  %v = kernel.load %x[%p] lane_stride 1 align 4 : !kernel.buffer<f32>, f32
+  // CHECK: nvvm.shfl.sync bfly
+  %e = kernel.exchange %v distance 4 : f32
+  kernel.store %e to %x[%p] lane_stride 1 align 4 : !kernel.buffer<f32>, f32
+  kernel.return
+}

@@ -102,9 +102,8 @@ int assembleSqrt(ModuleOp module, StringRef instruction, StringRef constraints,
 int approximateSqrtPtx(ModuleOp module) {
   return forEach<LLVM::SqrtOp>(module, [](LLVM::SqrtOp op) {
     OpBuilder builder(op);
-    op.replaceAllUsesWith(callIntrinsic(builder, op.getLoc(),
-                                        "llvm.nvvm.sqrt.approx.f",
-                                        op->getOperand(0)));
+    op.replaceAllUsesWith(callIntrinsic(
+        builder, op.getLoc(), "llvm.nvvm.sqrt.approx.f", op->getOperand(0)));
     op.erase();
     return true;
   });
@@ -118,11 +117,11 @@ int approximateSqrtX86(ModuleOp module) {
       return false;
     OpBuilder builder(op);
     Value x = op->getOperand(0);
-    Value r = callIntrinsic(builder, op.getLoc(),
-                            vector.getDimSize(0) == 8
-                                ? "llvm.x86.avx.rsqrt.ps.256"
-                                : "llvm.x86.sse.rsqrt.ps",
-                            x);
+    Value r =
+        callIntrinsic(builder, op.getLoc(),
+                      vector.getDimSize(0) == 8 ? "llvm.x86.avx.rsqrt.ps.256"
+                                                : "llvm.x86.sse.rsqrt.ps",
+                      x);
     op.replaceAllUsesWith(
         LLVM::FMulOp::create(builder, op.getLoc(), x, r).getResult());
     op.erase();
@@ -161,30 +160,73 @@ int skipTail(ModuleOp module) {
 
 const std::vector<Mutation> &faults::mutations() {
   static const std::vector<Mutation> table = {
-      {"halving for pairwise", "pairwise", "cpu:x86-64-v3", Stage::Kernel,
-       reverseExchanges, Detector::Check, {"y["}},
-      {"a dropped rounding site", "rounded", "cpu:x86-64-v3", Stage::Kernel,
-       dropRoundings, Detector::Check, {"y["}},
-      {"a contracted fma (x86)", "mul_add", "cpu:x86-64-v3", Stage::Kernel,
-       contract, Detector::Lint, {"cpu:x86-64-v3: L6", "vfmadd"}},
-      {"a contracted fma (PTX)", "mul_add", "cuda:sm_90a", Stage::Kernel,
-       contract, Detector::Lint, {"cuda:sm_90a: L6", "fma.rn.f32"}},
-      {"approximate sqrt (x86, IR)", "rounded", "cpu:x86-64-v3", Stage::LLVM,
-       approximateSqrtX86, Detector::Lint, {"x86-64-v3: L2", "rsqrt.ps"}},
-      {"approximate sqrt (x86)", "rounded", "cpu:x86-64-v3", Stage::LLVM,
+      {"halving for pairwise",
+       "pairwise",
+       "cpu:x86-64-v3",
+       Stage::Kernel,
+       reverseExchanges,
+       Detector::Check,
+       {"y["}},
+      {"a dropped rounding site",
+       "rounded",
+       "cpu:x86-64-v3",
+       Stage::Kernel,
+       dropRoundings,
+       Detector::Check,
+       {"y["}},
+      {"a contracted fma (x86)",
+       "mul_add",
+       "cpu:x86-64-v3",
+       Stage::Kernel,
+       contract,
+       Detector::Lint,
+       {"cpu:x86-64-v3: L6", "vfmadd"}},
+      {"a contracted fma (PTX)",
+       "mul_add",
+       "cuda:sm_90a",
+       Stage::Kernel,
+       contract,
+       Detector::Lint,
+       {"cuda:sm_90a: L6", "fma.rn.f32"}},
+      {"approximate sqrt (x86, IR)",
+       "rounded",
+       "cpu:x86-64-v3",
+       Stage::LLVM,
+       approximateSqrtX86,
+       Detector::Lint,
+       {"x86-64-v3: L2", "rsqrt.ps"}},
+      {"approximate sqrt (x86)",
+       "rounded",
+       "cpu:x86-64-v3",
+       Stage::LLVM,
        [](ModuleOp module) {
          return assembleSqrt(module, "vrsqrtps $1, $0", "=x,x", 8);
        },
-       Detector::Lint, {"cpu:x86-64-v3: L3", "vrsqrtps"}},
-      {"approximate sqrt (PTX, IR)", "rounded", "cuda:sm_90a", Stage::LLVM,
-       approximateSqrtPtx, Detector::Lint, {"sm_90a: L2", "sqrt.approx"}},
-      {"approximate sqrt (PTX)", "rounded", "cuda:sm_90a", Stage::LLVM,
+       Detector::Lint,
+       {"cpu:x86-64-v3: L3", "vrsqrtps"}},
+      {"approximate sqrt (PTX, IR)",
+       "rounded",
+       "cuda:sm_90a",
+       Stage::LLVM,
+       approximateSqrtPtx,
+       Detector::Lint,
+       {"sm_90a: L2", "sqrt.approx"}},
+      {"approximate sqrt (PTX)",
+       "rounded",
+       "cuda:sm_90a",
+       Stage::LLVM,
        [](ModuleOp module) {
          return assembleSqrt(module, "sqrt.approx.f32 $0, $1;", "=f,f", 0);
        },
-       Detector::Lint, {"cuda:sm_90a: L3", "sqrt.approx.f32"}},
-      {"a skipped tail", "ragged", "cpu:x86-64-v3", Stage::Kernel, skipTail,
-       Detector::Check, {"y["}},
+       Detector::Lint,
+       {"cuda:sm_90a: L3", "sqrt.approx.f32"}},
+      {"a skipped tail",
+       "ragged",
+       "cpu:x86-64-v3",
+       Stage::Kernel,
+       skipTail,
+       Detector::Check,
+       {"y["}},
   };
   return table;
 }

@@ -64,6 +64,9 @@ Trials::Compiled Trials::compile(const std::string &contract,
   request.output = result.package;
   request.targets = {target};
   request.roles = {"train", "rollout"};
+  // The proof would be the first to meet a wrong kernel; these faults are for
+  // what comes after it.
+  request.proveKernels = !mutation;
   if (mutation) {
     auto hook = [&](mlir::ModuleOp module) {
       int places = mutation->apply(module);
@@ -81,9 +84,8 @@ Trials::Compiled Trials::compile(const std::string &contract,
 
 Trials::Checked Trials::check(const std::string &package) {
   Checked result;
-  std::string command =
-      quoted(BITPACT_TOOL) + " check " + quoted(package) +
-      " --device cpu --rows 1,3 --repeat 1 --json 2>&1";
+  std::string command = quoted(BITPACT_TOOL) + " check " + quoted(package) +
+                        " --device cpu --rows 1,3 --repeat 1 --json 2>&1";
   FILE *pipe = popen(command.c_str(), "r");
   std::string text;
   char buffer[4096];
@@ -149,8 +151,7 @@ Outcome Trials::run(const Mutation &mutation) {
       !why.empty())
     return {Outcome::Missed, why};
 
-  Compiled compiled =
-      compile(mutation.contract, mutation.target, &mutation);
+  Compiled compiled = compile(mutation.contract, mutation.target, &mutation);
   if (compiled.changed.empty())
     return {Outcome::Missed, "the mutation changes nothing: " + compiled.said};
   std::string message;
@@ -187,7 +188,7 @@ Outcome Trials::run(const Mutation &mutation) {
     if (all)
       return {Outcome::Caught, line};
   }
-  return {Outcome::Missed, fmt::format("no line says {}: {}",
-                                       fmt::join(mutation.says, " and "),
-                                       message)};
+  return {Outcome::Missed,
+          fmt::format("no line says {}: {}", fmt::join(mutation.says, " and "),
+                      message)};
 }

@@ -61,8 +61,8 @@ private:
 Tensor expected(const ContractSpec &contract, const Tensors &inputs);
 
 /// The contract's inputs, filled with normal values.
-Tensors normalInputs(const ContractSpec &contract, int64_t rows,
-                     int64_t hidden, uint64_t seed = 1);
+Tensors normalInputs(const ContractSpec &contract, int64_t rows, int64_t hidden,
+                     uint64_t seed = 1);
 
 /// An f32 tensor from bits.
 Tensor floats(std::vector<int64_t> shape, const std::vector<uint32_t> &bits);

@@ -30,10 +30,9 @@ void expectSame(const Compiled &compiled, const std::string &name,
   const ContractSpec &contract = compiled.contract(name);
   Tensors inputs = normalInputs(contract, kRows, hidden);
   Tensor want = expected(contract, inputs);
-  for (const Layout &layout : {Layout{"rows side by side", 0, 0},
-                               Layout{"a row and one NaN", 1, 0},
-                               Layout{"a row and many NaNs", 64, 0},
-                               Layout{"NaN in front", 3, 1}}) {
+  for (const Layout &layout :
+       {Layout{"rows side by side", 0, 0}, Layout{"a row and one NaN", 1, 0},
+        Layout{"a row and many NaNs", 64, 0}, Layout{"NaN in front", 3, 1}}) {
     Arena arena(contract, inputs, layout);
     for (const VariantSpec *variant : compiled.variants(contract)) {
       INFO(name << " as " << variant->id << ", rows of " << hidden << ", "
@@ -85,8 +84,7 @@ TEST_CASE("a NaN inside of a row does show, wherever it stands") {
     Arena arena(contract, inputs);
     for (const VariantSpec *variant : compiled.variants(contract)) {
       INFO(variant->id << ", NaN at " << column);
-      std::vector<uint8_t> got =
-          arena.launch(compiled, *variant, 0, kRows);
+      std::vector<uint8_t> got = arena.launch(compiled, *variant, 0, kRows);
       CHECK(got == want.bytes);
       std::vector<uint16_t> y(kRows * 100);
       std::memcpy(y.data(), got.data(), got.size());

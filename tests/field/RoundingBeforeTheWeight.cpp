@@ -59,8 +59,8 @@ TEST_CASE("a witness by hand") {
   std::vector<uint16_t> x(100, 0x3F80), weight(100, 0x3F90);
   for (size_t i = 1; i < x.size(); i += 2)
     x[i] = 0x4040;
-  auto [late, early] = both(compiled, {{"x", bf16s({1, 100}, x)},
-                                       {"weight", bf16s({100}, weight)}});
+  auto [late, early] = both(
+      compiled, {{"x", bf16s({1, 100}, x)}, {"weight", bf16s({100}, weight)}});
   for (int64_t i = 1; i < 100; i += 2) {
     CHECK(at(late, i) == 0x3FC1);
     CHECK(at(early, i) == 0x3FC2);
@@ -70,8 +70,8 @@ TEST_CASE("a witness by hand") {
 TEST_CASE("the share of equal elements is that seen in the field") {
   Compiled compiled({"norm", "norm_rounded"});
   constexpr int64_t rows = 256, hidden = 100;
-  auto [late, early] = both(
-      compiled, normalInputs(compiled.contract("norm"), rows, hidden));
+  auto [late, early] =
+      both(compiled, normalInputs(compiled.contract("norm"), rows, hidden));
   int64_t equal = 0;
   for (int64_t i = 0; i < rows * hidden; ++i)
     equal += at(late, i) == at(early, i);

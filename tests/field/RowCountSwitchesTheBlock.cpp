@@ -22,8 +22,7 @@ bool right(const std::vector<uint8_t> &got, const Tensor &want, int64_t first,
            int64_t count) {
   size_t pitch = want.bytes.size() / kRows;
   std::vector<uint8_t> image(want.bytes.size(), Arena::canary);
-  std::memcpy(&image[first * pitch], &want.bytes[first * pitch],
-              count * pitch);
+  std::memcpy(&image[first * pitch], &want.bytes[first * pitch], count * pitch);
   return got == image;
 }
 

@@ -17,8 +17,7 @@ std::vector<json> records() {
   std::vector<json> lines;
   bitpact::evidence::require(bitpact_records_drain(
       [](void *context, const char *line) {
-        static_cast<std::vector<json> *>(context)->push_back(
-            json::parse(line));
+        static_cast<std::vector<json> *>(context)->push_back(json::parse(line));
       },
       &lines, nullptr));
   return lines;
@@ -108,12 +107,14 @@ TEST_CASE("tensors that no variant takes start nothing") {
     }
     views.emplace_back(tensor, cpu(),
                        static_cast<uint8_t *>(memory.data()) +
-                           (tensor.output ? 1 << 15 : rows ? 0 : 1 << 14),
+                           (tensor.output ? 1 << 15
+                            : rows        ? 0
+                                          : 1 << 14),
                        shape, strides);
   }
   records();
-  CHECK_THROWS_WITH(kernel.launch(views), Contains("'x'") &&
-                                              Contains("stride"));
+  CHECK_THROWS_WITH(kernel.launch(views),
+                    Contains("'x'") && Contains("stride"));
   CHECK(records().empty());
   std::vector<uint8_t> bytes(1 << 16);
   memory.download(bytes.data(), bytes.size());

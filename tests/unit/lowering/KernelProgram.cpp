@@ -64,7 +64,8 @@ std::string tests::narrowKernel(const std::string &from,
   %o = arith.muli %p, %eight : i64
   %v = kernel.load %x[%o] lane_stride 1 align 2 : !kernel.buffer<)" +
          from + ">, " + v + "\n  %r = kernel.narrow %v : " + v + " to " + w +
-         "\n  kernel.store %r to %y[%o] lane_stride 1 align 2 : !kernel.buffer<" +
+         "\n  kernel.store %r to %y[%o] lane_stride 1 align 2 : "
+         "!kernel.buffer<" +
          to + ">, " + w + "\n  kernel.return\n}\n";
 }
 

@@ -34,9 +34,8 @@ size_t expectRounded(Format from, Format to, std::vector<uint64_t> inputs) {
   std::vector<uint8_t> x = pack(from, inputs);
   size_t inexact = 0;
   for (const codegen::Target *target : cpusHere()) {
-    CpuKernel kernel(compileKernel(narrowKernel(std::string(name(from)),
-                                                std::string(name(to))),
-                                   *target));
+    CpuKernel kernel(compileKernel(
+        narrowKernel(std::string(name(from)), std::string(name(to))), *target));
     std::vector<uint8_t> y(inputs.size() * bytesOf(to), 0xA5);
     kernel.run({reinterpret_cast<uint64_t>(x.data()),
                 reinterpret_cast<uint64_t>(y.data()), inputs.size()},
@@ -50,10 +49,10 @@ size_t expectRounded(Format from, Format to, std::vector<uint64_t> inputs) {
       inexact += decode(to, expected) != value;
       if (actual == expected || ++wrong > 5)
         continue;
-      UNSCOPED_INFO(target->spec() << ": " << name(from) << " " << std::hex
-                                   << inputs[i] << " to " << name(to)
-                                   << ": expected " << expected << ", got "
-                                   << actual);
+      UNSCOPED_INFO(target->spec()
+                    << ": " << name(from) << " " << std::hex << inputs[i]
+                    << " to " << name(to) << ": expected " << expected
+                    << ", got " << actual);
     }
     CHECK(wrong == 0);
   }
@@ -105,8 +104,8 @@ std::vector<uint64_t> doublesAroundTies(Format to) {
       if (!wide)
         break;
     }
-  for (double value : {0.0, 5e-324, 1e-310, 2.2250738585072014e-308,
-                       1.7976931348623157e308})
+  for (double value :
+       {0.0, 5e-324, 1e-310, 2.2250738585072014e-308, 1.7976931348623157e308})
     add(value);
   return values;
 }
@@ -117,8 +116,8 @@ std::vector<uint64_t> nansOf(Format format) {
   uint64_t sign = uint64_t(1) << (algebra::bits(format) - 1);
   uint64_t quiet = reference::canonicalNaN(format) & ~infinity;
   std::vector<uint64_t> values;
-  for (uint64_t payload : {uint64_t(1), quiet, quiet | 1, quiet - 1,
-                           quiet | (quiet - 1)})
+  for (uint64_t payload :
+       {uint64_t(1), quiet, quiet | 1, quiet - 1, quiet | (quiet - 1)})
     for (uint64_t s : {uint64_t(0), sign})
       values.push_back(s | infinity | payload);
   return values;

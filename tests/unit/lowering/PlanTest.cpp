@@ -27,9 +27,9 @@ llvm::Expected<NodePlan> tryPlan(const std::string &partition,
           merge + "] start identity accumulator f32>",
       &context));
   REQUIRE(node);
-  auto schedule = kernel::ScheduleAttr::get(
-      &context, shape.kind, shape.lanes, shape.lanes, 1, shape.vectorBytes,
-      shape.unroll);
+  auto schedule =
+      kernel::ScheduleAttr::get(&context, shape.kind, shape.lanes, shape.lanes,
+                                1, shape.vectorBytes, shape.unroll);
   return planNode(node, extent, schedule);
 }
 
@@ -89,8 +89,8 @@ TEST_CASE("a digit with as many blocks as lanes is not cut") {
 }
 
 TEST_CASE("lanes take the shortest blocks that a tree of exchanges merges") {
-  CHECK(textOf(plan("a:8 b:2 c:8",
-                    R"("c pairwise", "b fold", "a halving")", 128)) ==
+  CHECK(textOf(plan("a:8 b:2 c:8", R"("c pairwise", "b fold", "a halving")",
+                    128)) ==
         "2:8*1 lanes pairwise, 1:2*1 registers fold, 0:8*1 registers halving");
   // A fold is no such tree, however many blocks it has.
   CHECK(textOf(plan("a:8 b:16", R"("b fold", "a halving")", 128)) ==
@@ -202,6 +202,12 @@ TEST_CASE("refusals name the field") {
                {"row_per_lane"}) ==
         "merge: 'k' is fused, and a reduction of rows has no matrix unit to "
         "run it; write chain");
+  // Scratch is finite, for all the instances that are in flight.
+  CHECK(whyNot("l:16384", R"("l halving")", 16384, {"row_per_lane"}) ==
+        "merge: halving of 'l' keeps 16384 partials at once; a schedule of "
+        "rows keeps at most 8192");
+  CHECK(plan("l:8192", R"("l halving")", 8192, {"row_per_lane"}).order.size() ==
+        1);
   CHECK(whyNot("seq:@offsets k:*", R"("k chain", "seq fold")", 64,
                {"row_per_lane"}) ==
         "partition: digit 'seq' has blocks given by offsets; schedules of "

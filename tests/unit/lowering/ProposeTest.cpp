@@ -117,12 +117,11 @@ TEST_CASE("an element-wise operator") {
   %n = pact.neg %x : (!all) -> !all
   pact.output "y" %n : !all
 )",
-                              "tokens = ?, hidden = ?", "x = f32, y = f32",
-                              "");
+                              "tokens = ?, hidden = ?", "x = f32, y = f32", "");
   std::vector<std::string> said = refusal(text, "cpu:x86-64-v3");
   REQUIRE(said.size() > 1);
   CHECK(said.back() == "row_per_lane with 8 lanes: operator f reduces over no "
-                   "dim; there is no schedule for element-wise operators");
+                       "dim; there is no schedule for element-wise operators");
 }
 
 TEST_CASE("an atom that the target lacks is named, with those it has") {
