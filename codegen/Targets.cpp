@@ -10,6 +10,7 @@ const TargetRegistry &builtinTargets() {
     TargetRegistry all;
     registerCpuTargets(all);
     registerCudaTargets(all);
+    registerHipTargets(all);
     return all;
   }();
   return registry;

@@ -11,6 +11,7 @@ namespace bitpact::codegen {
 /// One line per target directory; a new one adds its own here.
 void registerCpuTargets(TargetRegistry &registry);
 void registerCudaTargets(TargetRegistry &registry);
+void registerHipTargets(TargetRegistry &registry);
 
 const TargetRegistry &builtinTargets();
 

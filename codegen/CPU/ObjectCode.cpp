@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/CPU/ObjectCode.h"
 #include "codegen/Target/IRPipeline.h"
-#include "llvm/Object/ELFObjectFile.h"
+#include "codegen/Target/Link.h"
 #include "llvm/Support/TargetSelect.h"
 #include <mutex>
 
@@ -20,30 +20,6 @@ static void initialize() {
     LLVMInitializeX86AsmPrinter();
     LLVMInitializeX86AsmParser(); // inline assembly
   });
-}
-
-std::vector<std::string> undefinedSymbols(StringRef object) {
-  std::vector<std::string> names;
-  auto file = object::ObjectFile::createELFObjectFile(
-      MemoryBufferRef(object, "object"));
-  if (!file) {
-    consumeError(file.takeError());
-    names.emplace_back("(unreadable object)");
-    return names;
-  }
-  for (const object::SymbolRef &symbol : (*file)->symbols()) {
-    Expected<uint32_t> flags = symbol.getFlags();
-    Expected<StringRef> name = symbol.getName();
-    if (!flags || !name) {
-      consumeError(flags.takeError());
-      consumeError(name.takeError());
-      continue;
-    }
-    // The ELF symbol table opens with a null symbol.
-    if ((*flags & object::SymbolRef::SF_Undefined) && !name->empty())
-      names.push_back(name->str());
-  }
-  return names;
 }
 
 mlir::FailureOr<CompiledCode> compileCpu(mlir::ModuleOp module, StringRef arch,
@@ -75,7 +51,7 @@ mlir::FailureOr<CompiledCode> compileCpu(mlir::ModuleOp module, StringRef arch,
         << "'; a kernel has no library to find it in";
   if (!missing.empty())
     return mlir::failure();
-  auto shared = linkShared(location, bytes);
+  auto shared = linkShared(location, bytes, {"--strip-all", "--hash-style=gnu"});
   if (failed(shared))
     return mlir::failure();
   return CompiledCode{std::move(*shared), "so",

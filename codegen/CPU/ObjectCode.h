@@ -15,13 +15,6 @@ mlir::FailureOr<CompiledCode> compileCpu(mlir::ModuleOp module,
                                          llvm::StringRef arch,
                                          const CompileOptions &options = {});
 
-/// Names an ELF relocatable wants from elsewhere.
-std::vector<std::string> undefinedSymbols(llvm::StringRef object);
-
-/// Links one relocatable into a shared object, in memory, with lld.
-mlir::FailureOr<std::vector<uint8_t>> linkShared(mlir::Location location,
-                                                 llvm::StringRef object);
-
 } // namespace bitpact::codegen
 
 #endif

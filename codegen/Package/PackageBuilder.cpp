@@ -101,7 +101,8 @@ std::string PackageBuilder::addVariant(package::Variant variant,
     throw std::logic_error("a variant before its contract");
   if (variant.id.empty())
     variant.id = uniqueId(*contract, target);
-  variant.target = {kindOf(target), target.arch().str(), ""};
+  variant.target = {kindOf(target), target.arch().str(),
+                    target.features().str()};
   variant.arguments =
       package::argumentList(contract->tensors, dimOrder.at(contract->digest),
                             variant.workspace != "0");

@@ -53,7 +53,7 @@ struct Resources {
 
 struct CompiledCode {
   std::vector<uint8_t> object;
-  std::string objectSuffix; // cubin, so
+  std::string objectSuffix; // cubin, hsaco, so
   std::string assembly;     // what the lint reads and `inspect` shows
   std::string assemblySuffix; // ptx, s
   Resources resources;
@@ -73,14 +73,16 @@ public:
   virtual TargetKind kind() const = 0;
   /// sm_90a, x86-64-v3, …
   virtual llvm::StringRef arch() const = 0;
+  /// Settings of a device that the code asks for or leaves open (hip).
+  virtual llvm::StringRef features() const { return ""; }
   virtual const Capabilities &capabilities() const = 0;
 
   /// Whether the tools that are installed can produce code for it.
   virtual bool isUsable(const CompileOptions &options) const;
 
   /// Consumes a module in the LLVM dialect. Kernels are `llvm.func` with
-  /// `nvvm.kernel` (GPU) or with external linkage (CPU). Says what failed on
-  /// the module's diagnostic engine.
+  /// `nvvm.kernel` or `rocdl.kernel` (GPU) or with external linkage (CPU). Says
+  /// what failed on the module's diagnostic engine.
   virtual mlir::FailureOr<CompiledCode>
   compile(mlir::ModuleOp module, const CompileOptions &options) const = 0;
 

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/Pipeline/Pipeline.h"
 
+#include "codegen/AMDGPU/ConvertKernel.h"
 #include "codegen/CPU/ConvertKernel.h"
 #include "codegen/Lowering/Passes.h"
 #include "codegen/Lowering/RowLowering.h"
@@ -13,6 +14,7 @@
 #include "compiler/Schedule/Schedule.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
@@ -129,16 +131,29 @@ LogicalResult Compilation::plan() {
   return success();
 }
 
+std::unique_ptr<Pass> createConversion(codegen::TargetKind kind) {
+  switch (kind) {
+  case codegen::TargetKind::Cpu:
+    return codegen::createConvertKernelToCPUPass();
+  case codegen::TargetKind::Cuda:
+    return codegen::createConvertKernelToNVVMPass();
+  case codegen::TargetKind::Hip:
+    return codegen::createConvertKernelToROCDLPass();
+  }
+  llvm_unreachable("covered above");
+}
+
 void addLowering(PassManager &manager, codegen::TargetKind kind, Phase until) {
   bool gpu = kind != codegen::TargetKind::Cpu;
+  // Of the conversions to bf16, that of NVIDIA is specified for subnormals.
+  bool keepBf16 = kind == codegen::TargetKind::Cuda;
   OpPassManager &kernels = manager.nest<kernel::FuncOp>();
   if (gpu)
     kernels.addPass(lowering::createDistributePass());
-  kernels.addPass(lowering::createExpandNarrowPass(/*keepBf16=*/gpu));
+  kernels.addPass(lowering::createExpandNarrowPass(keepBf16));
   if (until < Phase::Convert)
     return;
-  manager.addPass(gpu ? codegen::createConvertKernelToNVVMPass()
-                      : codegen::createConvertKernelToCPUPass());
+  manager.addPass(createConversion(kind));
   lowering::addToLLVMPasses(manager);
 }
 
@@ -248,6 +263,9 @@ LogicalResult Compilation::package(CompileResult &result) {
     variant.priority = job.proposal.priority;
     variant.entry = job.entry;
     variant.schedule = schedule.text();
+    // No AMD GPU has run it: the lint and the published ISA stand behind it.
+    if (job.target->kind() == codegen::TargetKind::Hip)
+      variant.evidence = package::Evidence::Model;
     variant.launch.threads =
         job.target->kind() == codegen::TargetKind::Cpu
             ? 1
@@ -314,7 +332,7 @@ FailureOr<CompileResult> Compilation::run() {
 
 void pipeline::registerDialects(DialectRegistry &registry) {
   registry.insert<pact::PactDialect, kernel::KernelDialect, LLVM::LLVMDialect,
-                  NVVM::NVVMDialect, arith::ArithDialect,
+                  NVVM::NVVMDialect, ROCDL::ROCDLDialect, arith::ArithDialect,
                   cf::ControlFlowDialect, scf::SCFDialect, ub::UBDialect,
                   vector::VectorDialect>();
   codegen::registerTranslations(registry);

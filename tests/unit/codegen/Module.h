@@ -7,6 +7,7 @@
 #include "codegen/Targets.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Parser/Parser.h"
 #include <catch2/catch.hpp>
 
@@ -25,7 +26,8 @@ struct TestModule {
 
   static mlir::DialectRegistry registry() {
     mlir::DialectRegistry result;
-    result.insert<mlir::LLVM::LLVMDialect, mlir::NVVM::NVVMDialect>();
+    result.insert<mlir::LLVM::LLVMDialect, mlir::NVVM::NVVMDialect,
+                  mlir::ROCDL::ROCDLDialect>();
     registerTranslations(result);
     return result;
   }

@@ -1,0 +1,109 @@
+// ObjectCode.cpp - LLVM dialect to an hsaco
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/AMDGPU/ObjectCode.h"
+#include "codegen/AMDGPU/Metadata.h"
+#include "codegen/Target/IRPipeline.h"
+#include "codegen/Target/Link.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "llvm/Support/TargetSelect.h"
+#include <mutex>
+
+using namespace llvm;
+
+namespace bitpact::codegen {
+
+static void initialize() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeAMDGPUTargetInfo();
+    LLVMInitializeAMDGPUTarget();
+    LLVMInitializeAMDGPUTargetMC();
+    LLVMInitializeAMDGPUAsmPrinter();
+  });
+}
+
+/// f32 subnormals would be flushed by default. The others say what a kernel
+/// does not ask for, so that the loader need not set it up.
+static const FunctionAttributes &attributes() {
+  static const FunctionAttributes all = {
+      {"denormal-fp-math", "ieee,ieee"},
+      {"denormal-fp-math-f32", "ieee,ieee"},
+      {"amdgpu-ieee", "true"},
+      {"amdgpu-no-dispatch-ptr", ""},
+      {"amdgpu-no-queue-ptr", ""},
+      {"amdgpu-no-implicitarg-ptr", ""},
+      {"amdgpu-no-dispatch-id", ""},
+      {"amdgpu-no-workgroup-id-y", ""},
+      {"amdgpu-no-workgroup-id-z", ""},
+      {"amdgpu-no-workitem-id-y", ""},
+      {"amdgpu-no-workitem-id-z", ""},
+      {"amdgpu-no-heap-ptr", ""},
+      {"amdgpu-no-hostcall-ptr", ""},
+      {"amdgpu-no-default-queue", ""},
+      {"amdgpu-no-completion-action", ""},
+      {"amdgpu-no-multigrid-sync-arg", ""},
+      {"amdgpu-no-lds-kernel-id", ""},
+  };
+  return all;
+}
+
+static void setCodeObjectVersion(mlir::ModuleOp module) {
+  auto builder = mlir::OpBuilder::atBlockEnd(module.getBody());
+  auto flag = mlir::LLVM::ModuleFlagAttr::get(
+      module.getContext(), mlir::LLVM::ModFlagBehavior::Error,
+      builder.getStringAttr("amdhsa_code_object_version"),
+      builder.getI32IntegerAttr(100 * kCodeObjectVersion));
+  mlir::LLVM::ModuleFlagsOp::create(builder, module.getLoc(),
+                                    builder.getArrayAttr({flag}));
+}
+
+mlir::FailureOr<CompiledCode> compileHip(mlir::ModuleOp module,
+                                         StringRef arch) {
+  initialize();
+  mlir::Location location = module.getLoc();
+  auto machine = createMachine(location, "amdgcn-amd-amdhsa", arch,
+                               /*features=*/"");
+  if (failed(machine))
+    return mlir::failure();
+  setCodeObjectVersion(module);
+  LLVMContext context;
+  auto ir = lowerToIR(module, context, **machine, attributes());
+  if (failed(ir))
+    return mlir::failure();
+  if (none_of(**ir, [](const Function &function) {
+        return function.getCallingConv() == CallingConv::AMDGPU_KERNEL;
+      }))
+    return emitCompilerBug(location)
+           << arch << ": no function carries rocdl.kernel";
+  auto text =
+      emitFile(location, **ir, **machine, CodeGenFileType::AssemblyFile);
+  auto object =
+      emitFile(location, **ir, **machine, CodeGenFileType::ObjectFile);
+  if (failed(text) || failed(object))
+    return mlir::failure();
+  StringRef bytes(object->data(), object->size());
+  std::vector<std::string> missing = undefinedSymbols(bytes);
+  for (const std::string &name : missing)
+    emitCompilerBug(location)
+        << arch << ": L10 object: undefined symbol '" << name
+        << "'; a kernel has no library to find it in";
+  if (!missing.empty())
+    return mlir::failure();
+  // HIP's loader reads the symbol table, which stays.
+  auto shared = linkShared(location, bytes, {"--hash-style=both"});
+  if (failed(shared))
+    return mlir::failure();
+  Expected<HsaMetadata> metadata = readHsaMetadata(*shared);
+  if (!metadata)
+    return emitCompilerBug(location)
+           << arch << ": " << toString(metadata.takeError());
+  return CompiledCode{std::move(*shared),
+                      "hsaco",
+                      std::string(text->begin(), text->end()),
+                      "s",
+                      metadata->resources(),
+                      ""};
+}
+
+} // namespace bitpact::codegen

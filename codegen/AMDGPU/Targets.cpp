@@ -1,0 +1,56 @@
+// Targets.cpp - gfx90a, gfx942 and gfx950
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/Targets.h"
+#include "codegen/AMDGPU/Lint.h"
+#include "codegen/AMDGPU/ObjectCode.h"
+
+using namespace llvm;
+
+namespace bitpact::codegen {
+namespace {
+
+class HipTarget final : public Target {
+public:
+  explicit HipTarget(std::string arch) : name(std::move(arch)) {
+    facts.subgroupWidth = 64;
+    facts.maxThreadsPerCta = 1024;
+    // gfx950 has more; what all three have is enough here.
+    facts.sharedBytesStatic = 64 * 1024;
+    facts.sharedBytesMax = 64 * 1024;
+    facts.registers = 512;
+    facts.vectorBits = 128;
+    facts.nativeAlign = 16;
+    facts.atoms = {"dot.fma.f32", "dot.fma.f64"};
+  }
+
+  TargetKind kind() const override { return TargetKind::Hip; }
+  StringRef arch() const override { return name; }
+  /// Code of no setting runs under all of them.
+  StringRef features() const override { return "xnack=any sramecc=any"; }
+  const Capabilities &capabilities() const override { return facts; }
+
+  mlir::FailureOr<CompiledCode> compile(mlir::ModuleOp module,
+                                        const CompileOptions &) const override {
+    return compileHip(module, name);
+  }
+
+  std::vector<LintFinding>
+  lint(const CompiledCode &code,
+       const LintExpectation &expected) const override {
+    return lintGcn(code.assembly, expected);
+  }
+
+private:
+  std::string name;
+  Capabilities facts;
+};
+
+} // namespace
+
+void registerHipTargets(TargetRegistry &registry) {
+  for (const char *arch : {"gfx90a", "gfx942", "gfx950"})
+    registry.add(std::make_unique<HipTarget>(arch));
+}
+
+} // namespace bitpact::codegen
