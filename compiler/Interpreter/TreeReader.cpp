@@ -33,7 +33,11 @@ TreeReader::Tree TreeReader::read(TermId term, Tree declared) {
   std::pair key(term, declared.value_or(-1));
   if (auto found = known.find(key); found != known.end())
     return found->second;
+  if (depth == kDeepest)
+    return std::nullopt;
+  ++depth;
   Tree result = readAs(term, declared);
+  --depth;
   known[key] = result;
   return result;
 }
@@ -74,18 +78,32 @@ TreeReader::Tree TreeReader::readRound(TermId term, Tree declared) {
   return store.round(formatOf(terms[rounded].type), *tree);
 }
 
+/// A chain is followed in a loop: it may be as long as the row.
 TreeReader::Tree TreeReader::readStep(TermId term, Tree declared) {
-  Bindings bindings(arguments + 1, -1);
-  if (!unify(step, term, bindings))
+  std::vector<TreeId> leaves;
+  while (true) {
+    if (declared && node.ofTree.size() > size_t(*declared) &&
+        node.ofTree[*declared] == term)
+      break;
+    Bindings bindings(arguments + 1, -1);
+    if (!unify(step, term, bindings))
+      break;
+    Tree leaf = leafOf(bindings);
+    if (!leaf)
+      break;
+    leaves.push_back(*leaf);
+    term = bindings[arguments];
+    if (declared)
+      declared = store.node(*declared).kind == TreeKind::Step
+                     ? Tree(store.node(*declared).children[0])
+                     : std::nullopt;
+  }
+  if (leaves.empty())
     return std::nullopt;
-  Tree leaf = leafOf(bindings);
-  Tree before;
-  if (declared && store.node(*declared).kind == TreeKind::Step)
-    before = store.node(*declared).children[0];
-  Tree accumulator = read(bindings[arguments], before);
-  if (!leaf || !accumulator)
-    return std::nullopt;
-  return store.step(*accumulator, *leaf);
+  Tree state = read(term, declared);
+  for (auto leaf = leaves.rbegin(); state && leaf != leaves.rend(); ++leaf)
+    state = store.step(*state, *leaf);
+  return state;
 }
 
 TreeReader::Tree TreeReader::readMerge(TermId term, Tree declared) {
@@ -176,4 +194,57 @@ interpreter::firstDifference(const algebra::TreeStore &store, TreeId a,
     a = left[at];
     b = right[at];
   }
+}
+
+namespace {
+
+void brief(const algebra::TreeStore &store, TreeId id, size_t limit,
+           std::string &out) {
+  const algebra::TreeNode &tree = store.node(id);
+  if (out.size() > limit)
+    return;
+  auto rest = [&](const char *open, const char *between) {
+    out += open;
+    for (size_t i = 0; i < tree.children.size() && out.size() <= limit; ++i) {
+      out += i ? between : "";
+      brief(store, tree.children[i], limit, out);
+    }
+    out += ")";
+  };
+  switch (tree.kind) {
+  case TreeKind::Merge:
+    return rest("(", " + ");
+  case TreeKind::Any:
+    return rest("any(", ", ");
+  case TreeKind::Round:
+    return rest((std::string(algebra::name(tree.format)) + "(").c_str(), "");
+  case TreeKind::Step: {
+    std::vector<TreeId> states{id};
+    while (store.node(states.back()).kind == TreeKind::Step)
+      states.push_back(store.node(states.back()).children[0]);
+    const algebra::TreeNode &start = store.node(states.back());
+    out += "chain(";
+    if (start.kind == TreeKind::First)
+      out += store.expression(start.children[0]);
+    else
+      brief(store, states.back(), limit, out);
+    for (size_t i = states.size() - 1; i-- > 0 && out.size() <= limit;)
+      out += ", " + store.expression(store.node(states[i]).children[1]);
+    out += ")";
+    return;
+  }
+  default:
+    out += store.expression(id);
+  }
+}
+
+} // namespace
+
+std::string interpreter::briefText(const algebra::TreeStore &store, TreeId id) {
+  constexpr size_t limit = 160;
+  std::string out;
+  brief(store, id, limit, out);
+  if (out.size() > limit)
+    out = out.substr(0, limit) + "…";
+  return out;
 }

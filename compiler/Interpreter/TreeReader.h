@@ -17,7 +17,8 @@ class TreeReader {
 public:
   TreeReader(TermStore &terms, NodeTerms &node);
 
-  /// Nothing for a term that is no tree over the elements.
+  /// Nothing for a term that is no tree over the elements, or one whose merges
+  /// are nested more than `kDeepest` levels deep.
   std::optional<algebra::TreeId> read(TermId term) {
     return read(term, node.tree);
   }
@@ -34,14 +35,20 @@ private:
   bool unify(TermId pattern, TermId term, Bindings &bindings);
   Tree leafOf(const Bindings &bindings);
 
+  static constexpr int kDeepest = 2000;
+
   TermStore &terms;
   NodeTerms &node;
   algebra::TreeStore &store;
   size_t arguments;
   TermId identity, step, first;
+  int depth = 0;
   std::map<std::pair<size_t, TermId>, int64_t> positions;
   std::map<std::pair<TermId, algebra::TreeId>, Tree> known;
 };
+
+/// As TreeStore::expression writes it, but cut off.
+std::string briefText(const algebra::TreeStore &store, algebra::TreeId id);
 
 /// Where two trees of one store first differ, top down: a part of each.
 std::pair<algebra::TreeId, algebra::TreeId>

@@ -14,13 +14,6 @@ namespace {
 
 constexpr size_t kMostDifferences = 4;
 
-std::string cut(std::string text) {
-  constexpr size_t limit = 160;
-  if (text.size() > limit)
-    text = text.substr(0, limit) + "…";
-  return text;
-}
-
 class Comparison {
 public:
   Comparison(pact::ContractOp contract, pact::OperatorOp op,
@@ -127,11 +120,11 @@ void Comparison::compare(pact::OutputOp output, int64_t row, int64_t position,
       auto [declared, kernel] = firstDifference(*node.store, node.tree, *tree);
       text += "the kernel's tree is not the contract's; where they first "
               "differ the contract has " +
-              cut(node.store->expression(declared)) + " and the kernel has " +
-              cut(node.store->expression(kernel));
+              briefText(*node.store, declared) + " and the kernel has " +
+              briefText(*node.store, kernel);
     } else {
-      text += "the kernel's value is no tree over the elements; where it "
-              "first differs the contract has " +
+      text += "the kernel's value is not the contract's; where it first "
+              "differs the contract has " +
               terms.text(at[0]) + " and the kernel has " + terms.text(at[1]);
     }
     if (!llvm::is_contained(report.differences, text))

@@ -10,6 +10,7 @@
 #include "codegen/NVPTX/ConvertKernel.h"
 #include "codegen/Package/PackageBuilder.h"
 #include "codegen/Targets.h"
+#include "compiler/Interpreter/Interpreter.h"
 #include "compiler/Pipeline/Expectation.h"
 #include "compiler/Schedule/Schedule.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -27,6 +28,10 @@ using namespace bitpact;
 using namespace bitpact::pipeline;
 
 namespace {
+
+/// Rows up to this long are proved on each compilation, in about 5 ms for every
+/// 1,000 elements; longer ones only by tests.
+constexpr int64_t kLongestProof = 16384;
 
 /// One contract, one target, one schedule.
 struct Job {
@@ -173,6 +178,10 @@ LogicalResult Compilation::compileJob(Job &job) {
     request.mutateKernel(*module);
   if (failed(kernel) || failed(mlir::verify(*module)))
     return brokenInvariant(contract.getLoc(), "lowering");
+  if (request.proveKernels &&
+      failed(interpreter::proveSchedule(contract, operatorOf(job.contract),
+                                        *kernel, kLongestProof)))
+    return brokenInvariant(contract.getLoc(), "the proof of the kernel");
   job.access = kernel->getAccessAttr();
   job.hasScratch = kernel->walk([](kernel::ScratchOp) {
                              return WalkResult::interrupt();

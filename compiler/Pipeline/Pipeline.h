@@ -19,6 +19,10 @@ struct CompileRequest {
   /// Stop after this phase and give its text instead of a package.
   std::optional<Phase> stopAfter;
 
+  /// Every kernel is proved on trees before code is made of it. Off only in
+  /// tests that plant faults which what comes after must find.
+  bool proveKernels = true;
+
   /// For tests that plant faults, and for nothing else: called on the module
   /// of each variant, possibly from several threads, so that every check of
   /// the compiler and of the package meets the changed code.

@@ -189,3 +189,30 @@ TEST_CASE("a wrong elementwise operation is named with its output") {
                             "it first differs the contract has div("));
   CHECK_THAT(said, Contains("and the kernel has mul("));
 }
+
+TEST_CASE("long chains and folds are read without running out of stack") {
+  auto swapped = [](kernel::FuncOp func) {
+    int changed = 0;
+    // The element that comes first comes from the place of the second.
+    func.walk([&](kernel::LoadOp load) {
+      OpBuilder builder(load);
+      auto one = arith::ConstantOp::create(builder, load.getLoc(),
+                                           builder.getI64IntegerAttr(1));
+      load.getOffsetMutable().assign(
+          arith::XOrIOp::create(builder, load.getLoc(), load.getOffset(), one));
+      ++changed;
+    });
+    return changed;
+  };
+  for (const char *merges : {R"("all chain")", R"("all fold")"}) {
+    Case sum = sumOf("all:*", merges, 16384, "first");
+    std::optional<Kernel> kernel =
+        lower(sum, schedule("row_per_lane", 1, 1, 0, 1));
+    REQUIRE(kernel);
+    REQUIRE(swapped(kernel->func) == 1);
+    Said said;
+    REQUIRE(failed(interpreter::proveSchedule(sum.contract(), sum.op(),
+                                              kernel->func, 16384)));
+    CHECK_THAT(said.text, Contains("node 'sum', row 0, extent 16384: "));
+  }
+}
