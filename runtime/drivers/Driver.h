@@ -85,6 +85,7 @@ std::shared_ptr<Device> openDevice(const std::string &name, uint32_t threads);
 // The drivers. `argument` is what follows the colon, "" if there is none.
 std::shared_ptr<Device> openCpu(const std::string &argument, uint32_t threads);
 std::shared_ptr<Device> openCuda(const std::string &argument);
+std::shared_ptr<Device> openHip(const std::string &argument);
 std::shared_ptr<Device> openNull(const std::string &argument);
 
 // The ordinal in "cuda:1".

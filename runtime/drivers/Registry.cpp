@@ -28,10 +28,7 @@ std::shared_ptr<Device> openDevice(const std::string &name, uint32_t threads) {
   if (kind == "cuda")
     return openCuda(argument);
   if (kind == "hip")
-    fail(BITPACT_MISSING_DEVICE,
-         "device '{}': this build of Bitpact has no HIP driver; it has cpu and "
-         "cuda",
-         name);
+    return openHip(argument);
   if (kind == "null")
     return openNull(argument);
   fail(BITPACT_MISSING_DEVICE,

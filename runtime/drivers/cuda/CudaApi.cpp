@@ -32,7 +32,8 @@ static void load(Api &api) {
     return address;
   };
 #define BITPACT_CUDA_FIND(member, symbol, parameters)                          \
-  api.member = reinterpret_cast<decltype(api.member)>(find(#symbol));
+  api.member.function =                                                        \
+      reinterpret_cast<decltype(api.member.function)>(find(#symbol));
   BITPACT_CUDA_FUNCTIONS(BITPACT_CUDA_FIND)
 #undef BITPACT_CUDA_FIND
   if (Result result = api.init(0))

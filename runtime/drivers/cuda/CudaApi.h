@@ -6,19 +6,15 @@
 #ifndef BITPACT_RUNTIME_DRIVERS_CUDA_CUDAAPI_H
 #define BITPACT_RUNTIME_DRIVERS_CUDA_CUDAAPI_H
 
+#include "runtime/drivers/GpuDriver.h"
+
 #include <cstddef>
 #include <cstdint>
 
 namespace bitpact::drivers::cuda {
 
 using Result = int; // 0 is success
-using Ordinal = int;
 using Context = struct ContextTag *;
-using ModuleHandle = struct ModuleTag *;
-using Function = struct FunctionTag *;
-using Stream = struct StreamTag *;
-using Event = struct EventTag *;
-using Pointer = unsigned long long;
 
 // Values of the driver's enums that are used here.
 enum : int {
@@ -40,19 +36,19 @@ enum : int {
   X(errorName, cuGetErrorName, (Result, const char **))                        \
   X(errorText, cuGetErrorString, (Result, const char **))                      \
   X(deviceCount, cuDeviceGetCount, (int *))                                    \
-  X(deviceGet, cuDeviceGet, (Ordinal *, int))                                  \
-  X(deviceName, cuDeviceGetName, (char *, int, Ordinal))                       \
-  X(deviceAttribute, cuDeviceGetAttribute, (int *, int, Ordinal))              \
-  X(contextRetain, cuDevicePrimaryCtxRetain, (Context *, Ordinal))             \
-  X(contextRelease, cuDevicePrimaryCtxRelease_v2, (Ordinal))                   \
+  X(deviceGet, cuDeviceGet, (int *, int))                                  \
+  X(deviceName, cuDeviceGetName, (char *, int, int))                       \
+  X(deviceAttribute, cuDeviceGetAttribute, (int *, int, int))              \
+  X(contextRetain, cuDevicePrimaryCtxRetain, (Context *, int))             \
+  X(contextRelease, cuDevicePrimaryCtxRelease_v2, (int))                   \
   X(contextCurrent, cuCtxGetCurrent, (Context *))                              \
   X(contextPush, cuCtxPushCurrent_v2, (Context))                               \
   X(contextPop, cuCtxPopCurrent_v2, (Context *))                               \
-  X(contextSynchronize, cuCtxSynchronize, ())                                  \
-  X(moduleLoad, cuModuleLoadData, (ModuleHandle *, const void *))              \
-  X(moduleUnload, cuModuleUnload, (ModuleHandle))                              \
+  X(synchronize, cuCtxSynchronize, ())                                  \
+  X(moduleLoad, cuModuleLoadData, (Module *, const void *))              \
+  X(moduleUnload, cuModuleUnload, (Module))                              \
   X(moduleFunction, cuModuleGetFunction,                                       \
-    (Function *, ModuleHandle, const char *))                                  \
+    (Function *, Module, const char *))                                  \
   X(functionAttribute, cuFuncGetAttribute, (int *, int, Function))             \
   X(functionSet, cuFuncSetAttribute, (Function, int, int))                     \
   X(launch, cuLaunchKernel,                                                    \
@@ -75,8 +71,14 @@ enum : int {
   X(fill, cuMemsetD8Async, (Pointer, unsigned char, size_t, Stream))
 
 struct Api {
+  using Module = struct ModuleTag *;
+  using Function = struct FunctionTag *;
+  using Stream = struct StreamTag *;
+  using Event = struct EventTag *;
+  using Pointer = unsigned long long;
+
 #define BITPACT_CUDA_MEMBER(member, symbol, parameters)                        \
-  Result(*member) parameters = nullptr;
+  Entry<Result parameters> member{#symbol};
   BITPACT_CUDA_FUNCTIONS(BITPACT_CUDA_MEMBER)
 #undef BITPACT_CUDA_MEMBER
 
@@ -86,6 +88,10 @@ struct Api {
 
   // Throws BITPACT_DRIVER_ERROR (or BITPACT_OUT_OF_MEMORY) unless success.
   void check(Result result, const char *what) const;
+  template <typename E, typename... Arguments>
+  void call(const E &entry, Arguments... arguments) const {
+    check(entry(arguments...), entry.symbol);
+  }
 };
 
 } // namespace bitpact::drivers::cuda

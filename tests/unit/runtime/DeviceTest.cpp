@@ -28,7 +28,9 @@ TEST_CASE("devices that do not exist are refused with what there is") {
   };
   CHECK_THAT(message("tpu"),
              Contains("device 'tpu' is unknown") && Contains("cuda:N"));
-  CHECK_THAT(message("hip:0"), Contains("has no HIP driver"));
+  CHECK_THAT(message("hip:99"), Contains("HIP device"));
+  CHECK_THAT(message("hip:one", BITPACT_INVALID_ARGUMENT),
+             Contains("'one' is not a device number"));
   CHECK_THAT(message("cpu:x86-64-v99"),
              Contains("does not run 'x86-64-v99'") && Contains(baseLevel));
   CHECK_THAT(message("cuda:one", BITPACT_INVALID_ARGUMENT),
