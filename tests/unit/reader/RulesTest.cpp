@@ -66,8 +66,8 @@ TEST_CASE("C: the contract file") {
   refuses("\"x\": \"bf16\", ", "",
           "tensor 'x' of operator 'rms_norm' is not bound in 'types' [C6]");
   refuses("\"rms_norm@1\"", "\"rms_norm@9\"",
-          "test.json:4:9: unknown operator 'rms_norm@9'; there are rms_norm@1, "
-          "sum@1 [C7]");
+          "test.json:4:9: unknown operator 'rms_norm@9'; there are "
+          "add_rms_norm@1, column_sum@1, layer_norm@1, rms_norm@1, sum@1 [C7]");
   refuses("\"x\": \"bf16\"", "\"x\": \"bf16\", \"z\": \"bf16\"",
           "test.json:6:27: 'types' binds 'z', but operator 'rms_norm' has no "
           "such tensor; there are x, weight, y [C2]");
