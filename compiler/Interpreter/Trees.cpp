@@ -6,6 +6,8 @@
 
 #include "llvm/Support/FormatVariadic.h"
 
+#include <set>
+
 using namespace mlir;
 using namespace bitpact;
 using namespace bitpact::interpreter;
@@ -27,6 +29,7 @@ private:
   void compare(pact::OutputOp output, int64_t row, int64_t position,
                TermId expected, TermId actual);
   void locate(TermId expected, TermId actual);
+  std::optional<size_t> lostNode(TermId expected, TermId actual);
   void readTrees();
 
   pact::ContractOp contract;
@@ -42,6 +45,7 @@ private:
   /// The innermost node in which the last located difference lies, and the
   /// differing terms.
   std::optional<size_t> inNode;
+  std::set<size_t> lostNodes;
   TermId at[2];
   TreeReport report;
 };
@@ -102,6 +106,27 @@ void Comparison::locate(TermId expected, TermId actual) {
   }
 }
 
+/// The first node whose declared value the kernel's term is not made of. Where
+/// another node needs it, all elements of that one differ.
+std::optional<size_t> Comparison::lostNode(TermId expected, TermId actual) {
+  auto reached = [&](TermId root) {
+    std::vector<bool> marks(size_t(root) + 1);
+    marks[root] = true;
+    for (TermId id = root; id >= 0; --id) // operands have smaller numbers
+      for (int i = 0; marks[id] && i < terms.operandCount(id); ++i)
+        marks[terms[id].operands[i]] = true;
+    return marks;
+  };
+  std::vector<bool> declared = reached(expected), kernel = reached(actual);
+  for (auto [i, node] : llvm::enumerate(*nodes)) {
+    size_t result = size_t(node.result);
+    if (result < declared.size() && declared[result] &&
+        !(result < kernel.size() && kernel[result]))
+      return i;
+  }
+  return std::nullopt;
+}
+
 void Comparison::compare(pact::OutputOp output, int64_t row, int64_t position,
                          TermId expected, TermId actual) {
   if (expected == actual || report.differences.size() >= kMostDifferences)
@@ -111,6 +136,18 @@ void Comparison::compare(pact::OutputOp output, int64_t row, int64_t position,
   if (open && terms.withSets(expected) == terms.withSets(actual))
     return;
   locate(expected, actual);
+  std::optional<size_t> lost = lostNode(expected, actual);
+  if (lost && inNode && *lost != *inNode) {
+    NodeTerms &node = (*nodes)[*lost];
+    lostNodes.insert(*lost);
+    std::string text = llvm::formatv(
+        "node '{0}', row {1}, extent {2}: the kernel computes nothing with the "
+        "contract's tree {3}",
+        node.node, node.row, extent, briefText(*node.store, node.tree));
+    if (!llvm::is_contained(report.differences, text))
+      report.differences.push_back(text);
+    return;
+  }
   if (inNode && computed[*inNode]) {
     NodeTerms &node = (*nodes)[*inNode];
     std::string text = llvm::formatv(
@@ -141,7 +178,9 @@ void Comparison::compare(pact::OutputOp output, int64_t row, int64_t position,
 void Comparison::readTrees() {
   for (auto [i, node] : llvm::enumerate(*nodes)) {
     std::optional<algebra::TreeId> tree = node.tree;
-    if (computed[i])
+    if (lostNodes.count(i))
+      tree.reset();
+    else if (computed[i])
       tree = TreeReader(terms, node).read(*computed[i]);
     report.trees.push_back({node.node, node.row, node.store, node.tree, tree});
   }
