@@ -5,6 +5,8 @@
 
 #include <catch2/catch.hpp>
 #include <ctime>
+#include <filesystem>
+#include <set>
 
 using namespace bitpact;
 using namespace bitpact::tests;
@@ -48,6 +50,30 @@ TEST_CASE("contracts of any extent are proved at each of them") {
         REQUIRE(succeeded(proved));
       }
     }
+}
+
+TEST_CASE("every contract of the library is proved under every schedule") {
+  std::set<std::string> operators;
+  for (auto &entry : std::filesystem::recursive_directory_iterator(
+           BITPACT_CONTRACTS "/library")) {
+    if (entry.path().extension() != ".json")
+      continue;
+    Case each = readFile(entry.path());
+    for (kernel::ScheduleAttr schedule : allSchedules()) {
+      std::optional<Kernel> kernel = lower(each, schedule);
+      if (!kernel)
+        continue;
+      INFO(entry.path() << " " << schedule.text());
+      Said said;
+      auto proved =
+          interpreter::proveSchedule(each.contract(), each.op(), kernel->func);
+      INFO(said.text);
+      REQUIRE(succeeded(proved));
+      operators.insert(each.op().getSymName().str());
+    }
+  }
+  CHECK(operators.count("sum"));
+  CHECK(operators.count("rms_norm"));
 }
 
 TEST_CASE("a proof of 4096 elements is cheap") {
