@@ -55,9 +55,11 @@ std::optional<OpKind> countedKind(StringRef base) {
       .Default(std::nullopt);
 }
 
-/// One IEEE operation, a comparison, or bits that move. Products that mix f16
-/// and f32 (v_fma_mix) are exact before the one rounding of an fma.
+/// One IEEE operation, a comparison, or bits that move. v_fma_mix is none: LLVM
+/// makes it of a product and a rounding, adding +0.
 bool hasDefinedBits(const Name &name) {
+  if (name.has("mix") || name.has("mixlo") || name.has("mixhi"))
+    return false;
   return countedKind(name.first()) ||
          is_contained({"cmp", "cmpx", "cvt", "ldexp", "frexp", "floor", "ceil",
                        "trunc", "rndne", "cndmask", "pack"},

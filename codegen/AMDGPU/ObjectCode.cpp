@@ -62,8 +62,10 @@ mlir::FailureOr<CompiledCode> compileHip(mlir::ModuleOp module,
                                          StringRef arch) {
   initialize();
   mlir::Location location = module.getLoc();
+  // LLVM would make one v_fma_mixlo_f16, with +0 added, of a product and its
+  // rounding to f16: a product of -0 would lose its sign.
   auto machine = createMachine(location, "amdgcn-amd-amdhsa", arch,
-                               /*features=*/"");
+                               /*features=*/"-fma-mix-insts");
   if (failed(machine))
     return mlir::failure();
   setCodeObjectVersion(module);

@@ -80,6 +80,8 @@ TEST_CASE("each forbidden ISA instruction has its rule") {
       {"v_sqrt_f64_e32 v[0:1], v[2:3]", "L3"},
       {"v_rcp_f16_e32 v0, v1", "L3"},
       {"v_mul_legacy_f32 v0, v1, v2", "L3"},
+      {"v_fma_mix_f32 v0, v1, v2, v3 op_sel_hi:[1,1,0]", "L3"},
+      {"v_fma_mixlo_f16 v3, v3, v8, 0 op_sel_hi:[0,1,0]", "L3"},
       {"v_med3_f32 v0, v1, v2, v3", "L3"},
       {"v_max_f32_e32 v0, v1, v2", "L3"},
       {"v_div_fmas_f32 v2, v2, v3, v5", "L3"},
@@ -154,8 +156,6 @@ TEST_CASE("a square root is its correction by both neighbours") {
 
 TEST_CASE("what the contract has is allowed on AMD GPUs") {
   CHECK(rulesOf("v_fma_f32 v0, v1, v2, v3", {true}) == "");
-  CHECK(rulesOf("v_fma_mix_f32 v0, v1, v2, v3 op_sel_hi:[1,1,0]", {true}) ==
-        "");
   CHECK(rulesOf("v_mfma_f32_32x32x2f32 a[0:31], v0, v1, a[0:31]",
                 {true, true}) == "");
   LintExpectation local;

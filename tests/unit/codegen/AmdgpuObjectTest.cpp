@@ -52,6 +52,21 @@ TEST_CASE("a product and a sum stay two operations on AMD GPUs") {
   }
 }
 
+TEST_CASE("a product rounded to f16 has two roundings, and keeps -0") {
+  const std::string body = "%h = llvm.fptrunc %b : f32 to f16\n"
+                           "%w = llvm.fpext %h : f16 to f32\n"
+                           "%m = llvm.fmul %a, %w : f32\n"
+                           "%n = llvm.fptrunc %m : f32 to f16\n"
+                           "%r = llvm.fpext %n : f16 to f32";
+  for (const char *arch : kArchs) {
+    CompiledCode code = compiled(unary3(body, kHipKernel), arch);
+    OpCounts counts = countsOf(code, {true});
+    CHECK(of(counts, OpKind::Mul) == 1);
+    CHECK(of(counts, OpKind::Fma) == 0);
+    CHECK(has(code.assembly, "v_cvt_f16_f32"));
+  }
+}
+
 TEST_CASE("division and square root are expansions that count as one") {
   const std::string f64 = "%s = llvm.intr.sqrt(%b) : (f64) -> f64\n"
                           "%r = llvm.fdiv %a, %s : f64";
