@@ -55,10 +55,9 @@ LogicalResult Converter::run() {
     Value at = LLVM::GEPOp::create(
         builder, loc, pointer, i64Type, slots,
         ArrayRef<LLVM::GEPArg>{int(argument.getArgNumber())});
-    Type type = isa<kernel::BufferType>(argument.getType()) ? Type(pointer)
-                                                            : i64Type;
-    argument.replaceAllUsesWith(
-        LLVM::LoadOp::create(builder, loc, type, at));
+    Type type =
+        isa<kernel::BufferType>(argument.getType()) ? Type(pointer) : i64Type;
+    argument.replaceAllUsesWith(LLVM::LoadOp::create(builder, loc, type, at));
   }
   auto loop = scf::ForOp::create(builder, loc, entry->getArgument(1),
                                  entry->getArgument(2), i64(1));
@@ -106,8 +105,8 @@ LogicalResult Converter::convert(Operation *op) {
     result = arith::ConstantOp::create(
         builder, loc, DenseElementsAttr::get(type, ArrayRef<int64_t>(index)));
   } else if (auto fma = dyn_cast<kernel::FmaOp>(op)) {
-    result = LLVM::FMAOp::create(builder, loc, fma.getA(), fma.getB(),
-                                 fma.getC());
+    result =
+        LLVM::FMAOp::create(builder, loc, fma.getA(), fma.getB(), fma.getC());
   } else if (auto sqrt = dyn_cast<kernel::SqrtOp>(op)) {
     result = LLVM::SqrtOp::create(builder, loc, sqrt.getA());
   } else if (auto exchange = dyn_cast<kernel::ExchangeOp>(op)) {

@@ -40,8 +40,8 @@ Value LaneAccess::shuffle(Value v, ArrayRef<int32_t> indices) {
 Value LaneAccess::address(const Access &a, int64_t lane, int64_t j) {
   Value base = a.base;
   if (a.laneOffsets) {
-    Value offset = LLVM::ExtractElementOp::create(builder, loc, a.laneOffsets,
-                                                  i64(lane));
+    Value offset =
+        LLVM::ExtractElementOp::create(builder, loc, a.laneOffsets, i64(lane));
     base = LLVM::GEPOp::create(builder, loc, base.getType(), a.element, base,
                                ValueRange{offset});
   }
@@ -154,8 +154,7 @@ SmallVector<Value> LaneAccess::loadShared(const Access &a) {
 SmallVector<Value> LaneAccess::loadEach(const Access &a) {
   Type type = VectorType::get({a.lanes}, a.element);
   Type packed = VectorType::get({a.pack}, a.element);
-  SmallVector<Value> values(a.pack,
-                            LLVM::ZeroOp::create(builder, loc, type));
+  SmallVector<Value> values(a.pack, LLVM::ZeroOp::create(builder, loc, type));
   bool together = a.pack > 1 && a.masks.size() <= 1;
   for (int64_t lane = 0; lane < a.lanes; ++lane) {
     Value group;
@@ -181,9 +180,9 @@ SmallVector<Value> LaneAccess::loadEach(const Access &a) {
 }
 
 SmallVector<Value> LaneAccess::load(kernel::LoadOp op) {
-  Access a = accessOf(op, op->getOperand(0), op.getOffset(),
-                      op.getLaneOffsets(), op.getMasks(), op.getLaneStride(),
-                      op.getValues());
+  Access a =
+      accessOf(op, op->getOperand(0), op.getOffset(), op.getLaneOffsets(),
+               op.getMasks(), op.getLaneStride(), op.getValues());
   SmallVector<Value> values = a.contiguous() ? loadContiguous(a)
                               : a.shared()   ? loadShared(a)
                                              : loadEach(a);
@@ -194,9 +193,9 @@ SmallVector<Value> LaneAccess::load(kernel::LoadOp op) {
 }
 
 void LaneAccess::store(kernel::StoreOp op) {
-  Access a = accessOf(op, op->getOperand(op.getValues().size()),
-                      op.getOffset(), op.getLaneOffsets(), op.getMasks(),
-                      op.getLaneStride(), op.getValues());
+  Access a = accessOf(op, op->getOperand(op.getValues().size()), op.getOffset(),
+                      op.getLaneOffsets(), op.getMasks(), op.getLaneStride(),
+                      op.getValues());
   Type type = VectorType::get({a.lanes}, a.element);
   SmallVector<Value> values;
   for (Value value : op.getValues())
@@ -213,8 +212,8 @@ void LaneAccess::store(kernel::StoreOp op) {
   for (int64_t lane = 0; lane < a.lanes; ++lane)
     for (int64_t j = 0; j < a.pack; ++j)
       guarded(maskOf(a, lane, j), Type(), [&]() -> Value {
-        Value one = LLVM::ExtractElementOp::create(builder, loc, values[j],
-                                                   i64(lane));
+        Value one =
+            LLVM::ExtractElementOp::create(builder, loc, values[j], i64(lane));
         LLVM::StoreOp::create(builder, loc, one, address(a, lane, j), a.bytes);
         return {};
       });

@@ -78,9 +78,9 @@ bool isFma(StringRef mnemonic) {
 
 std::optional<OpKind> countedKind(StringRef mnemonic) {
   static constexpr std::pair<StringLiteral, OpKind> kKinds[] = {
-      {"add", OpKind::Add},   {"sub", OpKind::Add},   {"mul", OpKind::Mul},
-      {"div", OpKind::Div},   {"sqrt", OpKind::Sqrt}, {"max", OpKind::Max},
-      {"min", OpKind::Max},   {"addsub", OpKind::Add}, {"hadd", OpKind::Add},
+      {"add", OpKind::Add}, {"sub", OpKind::Add},    {"mul", OpKind::Mul},
+      {"div", OpKind::Div}, {"sqrt", OpKind::Sqrt},  {"max", OpKind::Max},
+      {"min", OpKind::Max}, {"addsub", OpKind::Add}, {"hadd", OpKind::Add},
       {"hsub", OpKind::Add}};
   if (isFma(mnemonic))
     return OpKind::Fma;
@@ -107,12 +107,13 @@ public:
     begin = section.getAddress();
     end = begin + contents->size();
     ArrayRef<uint8_t> bytes = arrayRefFromStringRef(*contents);
-    for (uint64_t size = 1; (offset = end - begin - bytes.size(), !bytes.empty());
+    for (uint64_t size = 1;
+         (offset = end - begin - bytes.size(), !bytes.empty());
          bytes = bytes.drop_front(std::min<size_t>(size, bytes.size()))) {
       MCInst instruction;
       if (tools.decoder->getInstruction(instruction, size, bytes,
-                                        begin + offset, nulls()) ==
-          MCDisassembler::Success) {
+                                        begin + offset,
+                                        nulls()) == MCDisassembler::Success) {
         visit(instruction, size);
         continue;
       }
@@ -134,8 +135,8 @@ private:
   void visit(const MCInst &instruction, uint64_t size) {
     std::string text;
     raw_string_ostream stream(text);
-    tools.printer->printInst(&instruction, begin + offset, "",
-                             *tools.subtarget, stream);
+    tools.printer->printInst(&instruction, begin + offset, "", *tools.subtarget,
+                             stream);
     std::replace(text.begin(), text.end(), '\t', ' ');
     text = StringRef(text).trim().str();
     StringRef mnemonic = StringRef(text).split(' ').first;

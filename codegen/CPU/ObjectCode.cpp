@@ -26,8 +26,8 @@ mlir::FailureOr<CompiledCode> compileCpu(mlir::ModuleOp module, StringRef arch,
                                          const CompileOptions &) {
   initialize();
   mlir::Location location = module.getLoc();
-  auto machine =
-      createMachine(location, "x86_64-unknown-linux-gnu", arch, /*features=*/"");
+  auto machine = createMachine(location, "x86_64-unknown-linux-gnu", arch,
+                               /*features=*/"");
   if (failed(machine))
     return mlir::failure();
   // x86-64-v4 prefers 256 bits unless it is told otherwise.
@@ -40,7 +40,8 @@ mlir::FailureOr<CompiledCode> compileCpu(mlir::ModuleOp module, StringRef arch,
     return mlir::failure();
   auto text =
       emitFile(location, **ir, **machine, CodeGenFileType::AssemblyFile);
-  auto object = emitFile(location, **ir, **machine, CodeGenFileType::ObjectFile);
+  auto object =
+      emitFile(location, **ir, **machine, CodeGenFileType::ObjectFile);
   if (failed(text) || failed(object))
     return mlir::failure();
   StringRef bytes(object->data(), object->size());
@@ -51,11 +52,16 @@ mlir::FailureOr<CompiledCode> compileCpu(mlir::ModuleOp module, StringRef arch,
         << "'; a kernel has no library to find it in";
   if (!missing.empty())
     return mlir::failure();
-  auto shared = linkShared(location, bytes, {"--strip-all", "--hash-style=gnu"});
+  auto shared =
+      linkShared(location, bytes, {"--strip-all", "--hash-style=gnu"});
   if (failed(shared))
     return mlir::failure();
-  return CompiledCode{std::move(*shared), "so",
-                      std::string(text->begin(), text->end()), "s", {}, ""};
+  return CompiledCode{std::move(*shared),
+                      "so",
+                      std::string(text->begin(), text->end()),
+                      "s",
+                      {},
+                      ""};
 }
 
 } // namespace bitpact::codegen

@@ -24,8 +24,8 @@ pact::RoundingAttr ElementEmitter::rounding(StringRef site) {
 }
 
 pact::PrimitiveOp ElementEmitter::primitiveAt(StringRef site) {
-  auto name = cast<FlatSymbolRefAttr>(
-      context.contract.getPrimitives().get(site));
+  auto name =
+      cast<FlatSymbolRefAttr>(context.contract.getPrimitives().get(site));
   return SymbolTable::lookupNearestSymbolFrom<pact::PrimitiveOp>(
       context.contract, name);
 }
@@ -39,9 +39,8 @@ Value ElementEmitter::convert(Value value, FloatType format) {
   if (isWider(format, from) && format.getWidth() > from.getWidth())
     return arith::ExtFOp::create(builder, context.loc, to, value);
   if (from.getWidth() == format.getWidth()) // bf16 and f16: through f32
-    value = arith::ExtFOp::create(builder, context.loc,
-                                  context.laneType(builder.getF32Type()),
-                                  value);
+    value = arith::ExtFOp::create(
+        builder, context.loc, context.laneType(builder.getF32Type()), value);
   return kernel::NarrowOp::create(builder, context.loc, to, value);
 }
 
@@ -136,8 +135,8 @@ static pact::MulOp exactProduct(Value f, pact::ContractOp contract) {
   auto mul = f.getDefiningOp<pact::MulOp>();
   if (!mul || !mul.getSite())
     return {};
-  auto rounding = cast<pact::RoundingAttr>(
-      contract.getRounding().get(*mul.getSite()));
+  auto rounding =
+      cast<pact::RoundingAttr>(contract.getRounding().get(*mul.getSite()));
   return rounding.isExact() ? mul : pact::MulOp();
 }
 
@@ -154,7 +153,8 @@ Value ElementEmitter::product(Operation *op, const NodePlan *plan,
     mul = exactProduct(rhs, context.contract);
   if (!mul)
     return {};
-  FloatType a = formatOf(lhs, plan, instance), b = formatOf(rhs, plan, instance);
+  FloatType a = formatOf(lhs, plan, instance),
+            b = formatOf(rhs, plan, instance);
   FloatType format = isWider(a, b) ? a : b;
   OpBuilder &builder = context.builder;
   auto negated = [&](Value v) -> Value {
@@ -183,10 +183,9 @@ Value ElementEmitter::compute(Operation *op, const NodePlan *plan,
   if (auto apply = dyn_cast<pact::ApplyOp>(op)) {
     pact::PrimitiveOp primitive = primitiveAt(apply.getSite());
     SmallVector<Value> arguments;
-    for (auto [arg, type] : llvm::zip(apply.getArgs(),
-                                      primitive.getFunctionType().getInputs()))
-      arguments.push_back(
-          valueAs(arg, cast<FloatType>(type), plan, instance));
+    for (auto [arg, type] :
+         llvm::zip(apply.getArgs(), primitive.getFunctionType().getInputs()))
+      arguments.push_back(valueAs(arg, cast<FloatType>(type), plan, instance));
     return this->apply(primitive, arguments);
   }
 
@@ -200,37 +199,37 @@ Value ElementEmitter::compute(Operation *op, const NodePlan *plan,
     SmallVector<Value> v;
     for (Value operand : op->getOperands())
       v.push_back(valueAs(operand, format, plan, instance));
-    result =
-        llvm::TypeSwitch<Operation *, Value>(op)
-            .Case([&](pact::AddOp) {
-              return arith::AddFOp::create(builder, loc, v[0], v[1]);
-            })
-            .Case([&](pact::SubOp) {
-              return arith::SubFOp::create(builder, loc, v[0], v[1]);
-            })
-            .Case([&](pact::MulOp) {
-              return arith::MulFOp::create(builder, loc, v[0], v[1]);
-            })
-            .Case([&](pact::DivOp) {
-              return arith::DivFOp::create(builder, loc, v[0], v[1]);
-            })
-            .Case([&](pact::MaxOp) {
-              return arith::MaximumFOp::create(builder, loc, v[0], v[1]);
-            })
-            .Case([&](pact::NegOp) {
-              return arith::NegFOp::create(builder, loc, v[0]);
-            })
-            .Case([&](pact::AbsOp) -> Value {
-              unsigned width = format.getWidth();
-              Type ints = context.laneType(builder.getIntegerType(width));
-              Value bits = arith::BitcastOp::create(builder, loc, ints, v[0]);
-              Value mask = context.laneConstant(builder.getIntegerAttr(
-                  builder.getIntegerType(width),
-                  llvm::APInt::getSignedMaxValue(width)));
-              bits = arith::AndIOp::create(builder, loc, bits, mask);
-              return arith::BitcastOp::create(builder, loc, v[0].getType(),
-                                              bits);
-            });
+    result = llvm::TypeSwitch<Operation *, Value>(op)
+                 .Case([&](pact::AddOp) {
+                   return arith::AddFOp::create(builder, loc, v[0], v[1]);
+                 })
+                 .Case([&](pact::SubOp) {
+                   return arith::SubFOp::create(builder, loc, v[0], v[1]);
+                 })
+                 .Case([&](pact::MulOp) {
+                   return arith::MulFOp::create(builder, loc, v[0], v[1]);
+                 })
+                 .Case([&](pact::DivOp) {
+                   return arith::DivFOp::create(builder, loc, v[0], v[1]);
+                 })
+                 .Case([&](pact::MaxOp) {
+                   return arith::MaximumFOp::create(builder, loc, v[0], v[1]);
+                 })
+                 .Case([&](pact::NegOp) {
+                   return arith::NegFOp::create(builder, loc, v[0]);
+                 })
+                 .Case([&](pact::AbsOp) -> Value {
+                   unsigned width = format.getWidth();
+                   Type ints = context.laneType(builder.getIntegerType(width));
+                   Value bits =
+                       arith::BitcastOp::create(builder, loc, ints, v[0]);
+                   Value mask = context.laneConstant(builder.getIntegerAttr(
+                       builder.getIntegerType(width),
+                       llvm::APInt::getSignedMaxValue(width)));
+                   bits = arith::AndIOp::create(builder, loc, bits, mask);
+                   return arith::BitcastOp::create(builder, loc, v[0].getType(),
+                                                   bits);
+                 });
   }
   if (auto site = op->getAttrOfType<StringAttr>("site"))
     if (pact::RoundingAttr attr = rounding(site); !attr.isExact())
@@ -243,9 +242,9 @@ Value ElementEmitter::output(pact::OutputOp output, const NodePlan *plan,
   auto format = cast<FloatType>(
       cast<TypeAttr>(context.contract.getTypes().get(output.getTensor()))
           .getValue());
-  Value unrounded = valueAs(
-      output.getValue(), formatOf(output.getValue(), plan, instance), plan,
-      instance);
+  Value unrounded =
+      valueAs(output.getValue(), formatOf(output.getValue(), plan, instance),
+              plan, instance);
   Value rounded = convert(unrounded, format);
   // A store of the value's own format still makes NaN canonical.
   if (!rounded.getDefiningOp<kernel::NarrowOp>())

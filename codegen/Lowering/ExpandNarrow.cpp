@@ -21,7 +21,9 @@ struct Shaped {
       return vector.clone(element);
     return element;
   }
-  Type ints(unsigned width) const { return type(builder.getIntegerType(width)); }
+  Type ints(unsigned width) const {
+    return type(builder.getIntegerType(width));
+  }
   Value integer(unsigned width, uint64_t value) const {
     return constant(builder.getIntegerAttr(builder.getIntegerType(width),
                                            APInt(width, value)));
@@ -62,10 +64,9 @@ Value bf16Bits(const Shaped &s, Value v) {
   Value last = s.binary<arith::AndIOp>(
       s.binary<arith::ShRUIOp>(bits, s.integer(32, 16)), s.integer(32, 1));
   Value up = s.binary<arith::AddIOp>(last, s.integer(32, 0x7FFF));
-  Value rounded = s.binary<arith::ShRUIOp>(
-      s.binary<arith::AddIOp>(bits, up), s.integer(32, 16));
-  Value narrow =
-      arith::TruncIOp::create(s.builder, s.loc, s.ints(16), rounded);
+  Value rounded = s.binary<arith::ShRUIOp>(s.binary<arith::AddIOp>(bits, up),
+                                           s.integer(32, 16));
+  Value narrow = arith::TruncIOp::create(s.builder, s.loc, s.ints(16), rounded);
   return s.select(s.isNaN(v), s.integer(16, 0x7FC0), narrow);
 }
 
@@ -136,9 +137,8 @@ struct ExpandNarrowPass
       Shaped s{builder, op->getLoc(), widen.getIn().getType()};
       Value bits = arith::ExtUIOp::create(builder, s.loc, s.ints(32),
                                           s.bitcast(s.ints(16), widen.getIn()));
-      Value wide = s.bitcast(
-          s.type(builder.getF32Type()),
-          s.binary<arith::ShLIOp>(bits, s.integer(32, 16)));
+      Value wide = s.bitcast(s.type(builder.getF32Type()),
+                             s.binary<arith::ShLIOp>(bits, s.integer(32, 16)));
       if (wide.getType() != widen.getType())
         wide = arith::ExtFOp::create(builder, s.loc, widen.getType(), wide);
       widen.getResult().replaceAllUsesWith(wide);

@@ -48,9 +48,9 @@ RowContext::RowContext(OpBuilder &builder, Location loc, kernel::FuncOp func,
   }
   row.addTerm(program, schedule.rowsPerProgram());
   row.addTerm(laneIndex, 1);
-  rowsInRange = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
-                                      materialize(row),
-                                      splat(extentOf(family.rowDim)));
+  rowsInRange =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
+                            materialize(row), splat(extentOf(family.rowDim)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -94,8 +94,8 @@ Value RowContext::materialize(const Affine &affine) {
     bool varies = isa<VectorType>(value.getType());
     Value scaled = value;
     if (scale != 1) {
-      Value factor = varies ? laneConstant(builder.getI64IntegerAttr(scale))
-                            : i64(scale);
+      Value factor =
+          varies ? laneConstant(builder.getI64IntegerAttr(scale)) : i64(scale);
       scaled = arith::MulIOp::create(builder, loc, value, factor);
     }
     (varies ? vary : uniform) = plus(varies ? vary : uniform, scaled);
@@ -103,9 +103,7 @@ Value RowContext::materialize(const Affine &affine) {
   if (affine.constant || !uniform)
     uniform = affine.constant || !vary ? plus(uniform, i64(affine.constant))
                                        : uniform;
-  Value result = !vary      ? uniform
-                 : !uniform ? vary
-                            : plus(splat(uniform), vary);
+  Value result = !vary ? uniform : !uniform ? vary : plus(splat(uniform), vary);
   remember(key, result);
   return result;
 }

@@ -24,8 +24,7 @@ llvm::Expected<Plans> planAll(pact::ContractOp contract, pact::OperatorOp op,
     return family.takeError();
   plans.family = *family;
   for (pact::ReduceOp reduce : op.getOps<pact::ReduceOp>()) {
-    auto node =
-        cast<pact::NodeAttr>(contract.getNodes().get(reduce.getNode()));
+    auto node = cast<pact::NodeAttr>(contract.getNodes().get(reduce.getNode()));
     llvm::Expected<NodePlan> plan =
         planNode(node, plans.family.extent, schedule);
     if (!plan)
@@ -117,8 +116,7 @@ private:
 
 kernel::FuncOp createFunction(OpBuilder &builder, pact::ContractOp contract,
                               pact::OperatorOp op, const RowFamily &family,
-                              kernel::ScheduleAttr schedule,
-                              StringRef symbol) {
+                              kernel::ScheduleAttr schedule, StringRef symbol) {
   SmallVector<StringRef> order;
   for (Operation &each : op.getBody().front()) {
     if (auto input = dyn_cast<pact::InputOp>(each))
@@ -131,8 +129,7 @@ kernel::FuncOp createFunction(OpBuilder &builder, pact::ContractOp contract,
   SmallVector<std::string> names;
   for (StringRef tensor : order) {
     Type element = cast<TypeAttr>(contract.getTypes().get(tensor)).getValue();
-    arguments.push_back(
-        kernel::BufferType::get(builder.getContext(), element));
+    arguments.push_back(kernel::BufferType::get(builder.getContext(), element));
     names.push_back(tensor.str());
     size_t rank = types.at(tensor.str()).getDims().size();
     for (size_t axis = 0; axis + 1 < rank; ++axis) {
@@ -168,16 +165,15 @@ std::optional<std::string> lowering::whyNot(pact::ContractOp contract,
 FailureOr<kernel::FuncOp> lowering::lowerRows(pact::ContractOp contract,
                                               pact::OperatorOp op,
                                               kernel::ScheduleAttr schedule,
-                                              StringRef symbol,
-                                              ModuleOp into) {
+                                              StringRef symbol, ModuleOp into) {
   llvm::Expected<Plans> plans = planAll(contract, op, schedule);
   if (!plans) {
     contract.emitError() << llvm::toString(plans.takeError());
     return failure();
   }
   OpBuilder builder = OpBuilder::atBlockEnd(into.getBody());
-  kernel::FuncOp func = createFunction(builder, contract, op, plans->family,
-                                       schedule, symbol);
+  kernel::FuncOp func =
+      createFunction(builder, contract, op, plans->family, schedule, symbol);
   builder.setInsertionPointToStart(&func.getBody().front());
   RowContext context(builder, func.getLoc(), func, contract, op, plans->family,
                      schedule);
@@ -196,16 +192,16 @@ FailureOr<kernel::FuncOp> lowering::lowerRows(pact::ContractOp contract,
       else
         context.storeRow(output.getTensor(),
                          elements.output(output, nullptr, nullptr));
-    } else if (auto type = dyn_cast<pact::RealType>(
-                   each.getResult(0).getType());
+    } else if (auto type =
+                   dyn_cast<pact::RealType>(each.getResult(0).getType());
                !llvm::is_contained(type.getDims(), reduced) &&
                !isa<pact::ConstantOp, pact::ExtentOp>(each)) {
       // Values of a row are computed once, outside of every loop. An exact
       // product has no value of its own.
       auto site = each.getAttrOfType<StringAttr>("site");
-      bool exact = site && !isa<pact::ApplyOp>(each) &&
-                   cast<pact::RoundingAttr>(contract.getRounding().get(site))
-                       .isExact();
+      bool exact =
+          site && !isa<pact::ApplyOp>(each) &&
+          cast<pact::RoundingAttr>(contract.getRounding().get(site)).isExact();
       if (!exact)
         elements.value(each.getResult(0), nullptr, nullptr);
     }
@@ -216,8 +212,8 @@ FailureOr<kernel::FuncOp> lowering::lowerRows(pact::ContractOp contract,
 
   SmallVector<NamedAttribute> access;
   for (auto &[tensor, bytes] : context.alignments())
-    access.push_back(builder.getNamedAttr(tensor,
-                                          builder.getI64IntegerAttr(bytes)));
+    access.push_back(
+        builder.getNamedAttr(tensor, builder.getI64IntegerAttr(bytes)));
   func.setAccessAttr(builder.getDictionaryAttr(access));
   return func;
 }

@@ -152,8 +152,7 @@ Value RowContext::load(StringRef tensor, const NodePlan &plan,
   }
   Affine start = at;
   start.constant = first;
-  Type element =
-      cast<TypeAttr>(contract.getTypes().get(tensor)).getValue();
+  Type element = cast<TypeAttr>(contract.getTypes().get(tensor)).getValue();
   SmallVector<Value> masks = masksFor(tensor, plan, group);
   Address where = address(tensor, &start);
   auto load = kernel::LoadOp::create(
@@ -174,10 +173,10 @@ Value RowContext::loadRow(StringRef tensor) {
   SmallVector<Value> masks;
   if (Value mask = rowMask(tensor))
     masks.push_back(mask);
-  auto load = kernel::LoadOp::create(
-      builder, loc, TypeRange{laneType(element)}, func.slot(tensor),
-      where.uniform, where.laneOffsets, masks, where.laneStride,
-      alignOf(tensor, element, 1));
+  auto load = kernel::LoadOp::create(builder, loc, TypeRange{laneType(element)},
+                                     func.slot(tensor), where.uniform,
+                                     where.laneOffsets, masks, where.laneStride,
+                                     alignOf(tensor, element, 1));
   remember(key, load.getValues()[0]);
   return load.getValues()[0];
 }
@@ -200,9 +199,9 @@ void RowContext::storeRow(StringRef tensor, Value value) {
     masks.push_back(mask);
   } else {
     // Every lane holds the value of the row; one of them writes it.
-    masks.push_back(arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::eq, laneIndex,
-        laneConstant(builder.getI64IntegerAttr(0))));
+    masks.push_back(
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, laneIndex,
+                              laneConstant(builder.getI64IntegerAttr(0))));
   }
   Type element = getElementTypeOrSelf(value.getType());
   kernel::StoreOp::create(builder, loc, ValueRange{value}, func.slot(tensor),

@@ -49,16 +49,17 @@ std::vector<DigitShape> shapesOf(const algebra::Partition &partition,
 /// The digit whose blocks neighbouring lanes take: a tree that exchanges can
 /// merge, with enough blocks, the shortest blocks first since neighbours then
 /// read neighbouring memory.
-std::optional<unsigned> laneDigit(const std::vector<algebra::BoundMerge> &merges,
-                                  const std::vector<DigitShape> &shapes,
-                                  int64_t lanes) {
+std::optional<unsigned>
+laneDigit(const std::vector<algebra::BoundMerge> &merges,
+          const std::vector<DigitShape> &shapes, int64_t lanes) {
   std::optional<unsigned> best;
   for (const algebra::BoundMerge &merge : merges) {
     const DigitShape &shape = shapes[merge.digit];
-    bool fits = merge.form == Form::Halving
-                    ? shape.radix >= lanes
-                    : (merge.form == Form::Pairwise || merge.form == Form::Any) &&
-                          (shape.radix == kDynamic || shape.radix >= lanes);
+    bool fits =
+        merge.form == Form::Halving
+            ? shape.radix >= lanes
+            : (merge.form == Form::Pairwise || merge.form == Form::Any) &&
+                  (shape.radix == kDynamic || shape.radix >= lanes);
     if (fits && (!best || shape.length < shapes[*best].length))
       best = merge.digit;
   }
@@ -71,10 +72,10 @@ void appendLaneDigit(std::vector<SubDigit> &order,
   int64_t rest =
       radix == kDynamic ? kDynamic : int64_t(llvm::divideCeil(radix, lanes));
   Form form = merge.form == Form::Halving ? Form::Halving : Form::Pairwise;
-  SubDigit across{unsigned(merge.digit), lanes, 1, Binding::Lanes, form, {},
-                  merge.in};
-  SubDigit within{unsigned(merge.digit), rest, lanes, Binding::Loop, form, {},
-                  merge.in};
+  SubDigit across{
+      unsigned(merge.digit), lanes, 1, Binding::Lanes, form, {}, merge.in};
+  SubDigit within{
+      unsigned(merge.digit), rest, lanes, Binding::Loop, form, {}, merge.in};
   SubDigit *first = form == Form::Halving ? &within : &across;
   first->from = merge.from;
   if (rest == 1) {
@@ -151,9 +152,8 @@ size_t NodePlan::chainLength() const {
   return length;
 }
 
-llvm::Expected<NodePlan>
-lowering::planNode(pact::NodeAttr node, int64_t extent,
-                   kernel::ScheduleAttr schedule) {
+llvm::Expected<NodePlan> lowering::planNode(pact::NodeAttr node, int64_t extent,
+                                            kernel::ScheduleAttr schedule) {
   const algebra::Partition &partition = node.getPartition().getValue();
   NodePlan plan;
   plan.extent = extent;

@@ -63,9 +63,9 @@ llvm::Expected<NodePlan> planNode(pact::NodeAttr node, int64_t extent,
 
 /// One node and one row family: what `RowLowering` accepts.
 struct RowFamily {
-  std::string rowDim;     // empty: a single row
+  std::string rowDim; // empty: a single row
   std::string reducedDim;
-  int64_t extent;         // of the reduced dim, kDynamic if any
+  int64_t extent; // of the reduced dim, kDynamic if any
 };
 
 /// The error says why the operator is not a reduction of rows.

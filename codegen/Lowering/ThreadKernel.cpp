@@ -33,8 +33,8 @@ void ThreadKernel::createFunction() {
     types.push_back(isa<kernel::BufferType>(type)
                         ? LLVM::LLVMPointerType::get(context, kGlobal)
                         : type);
-  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context),
-                                          types);
+  auto type =
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), types);
   target = LLVM::LLVMFuncOp::create(builder, loc, func.getSymName(), type);
   markKernel(target, schedule.getLanes() * schedule.getProgramsPerGroup());
   for (BlockArgument argument : func.getBody().getArguments()) {
@@ -60,15 +60,16 @@ void ThreadKernel::prologue(Value rows, Block *body, Block *exit) {
   thread = threadIndex();
   Value own = widen(thread);
   Value group = widen(groupIndex());
-  int64_t lanes = schedule.getLanes(), perGroup = schedule.getProgramsPerGroup();
+  int64_t lanes = schedule.getLanes(),
+          perGroup = schedule.getProgramsPerGroup();
   lane = LLVM::AndOp::create(builder, loc, own, i64(lanes - 1));
   program = group;
   if (perGroup == 1) {
     LLVM::BrOp::create(builder, loc, ValueRange(), body);
     return;
   }
-  Value local = LLVM::LShrOp::create(builder, loc, own,
-                                     i64(llvm::Log2_64(lanes)));
+  Value local =
+      LLVM::LShrOp::create(builder, loc, own, i64(llvm::Log2_64(lanes)));
   program = LLVM::AddOp::create(
       builder, loc, LLVM::MulOp::create(builder, loc, group, i64(perGroup)),
       local);
@@ -81,8 +82,8 @@ void ThreadKernel::prologue(Value rows, Block *body, Block *exit) {
   }
   if (int64_t each = schedule.rowsPerProgram(); each != 1)
     first = LLVM::MulOp::create(builder, loc, program, i64(each));
-  Value works = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::slt,
-                                     first, rows);
+  Value works =
+      LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::slt, first, rows);
   LLVM::CondBrOp::create(builder, loc, works, body, exit);
 }
 
@@ -121,7 +122,7 @@ LogicalResult ThreadKernel::run() {
 }
 
 Value ThreadKernel::pointer(Value buffer, Type element, Value offset,
-                         Value laneOffsets, int64_t laneStride) {
+                            Value laneOffsets, int64_t laneStride) {
   if (laneStride) {
     Value own = laneStride == 1
                     ? lane
@@ -137,7 +138,7 @@ Value ThreadKernel::pointer(Value buffer, Type element, Value offset,
 
 SmallVector<Value>
 ThreadKernel::guarded(Value mask, TypeRange types,
-                   llvm::function_ref<SmallVector<Value>()> body) {
+                      llvm::function_ref<SmallVector<Value>()> body) {
   if (!mask)
     return body();
   auto branch = scf::IfOp::create(builder, loc, types, mask,
@@ -175,8 +176,8 @@ void ThreadKernel::load(kernel::LoadOp op) {
           LLVM::LoadOp::create(builder, loc, wide, from, op.getAlign())};
     })[0];
     for (size_t j = 0; j < count; ++j)
-      op.getValues()[j].replaceAllUsesWith(LLVM::ExtractElementOp::create(
-          builder, loc, vector, i32(j)));
+      op.getValues()[j].replaceAllUsesWith(
+          LLVM::ExtractElementOp::create(builder, loc, vector, i32(j)));
     return;
   }
   for (size_t j = 0; j < count; ++j) {
@@ -238,8 +239,8 @@ Value ThreadKernel::exchange(Value value, int64_t distance) {
     Value swapped = LLVM::UndefOp::create(builder, loc, halves);
     for (int i = 0; i < 2; ++i) {
       Value half = LLVM::ExtractElementOp::create(builder, loc, pair, i32(i));
-      swapped = LLVM::InsertElementOp::create(
-          builder, loc, swapped, shuffle(half, distance), i32(i));
+      swapped = LLVM::InsertElementOp::create(builder, loc, swapped,
+                                              shuffle(half, distance), i32(i));
     }
     return LLVM::BitcastOp::create(builder, loc, type, swapped);
   }
@@ -250,8 +251,7 @@ Value ThreadKernel::exchange(Value value, int64_t distance) {
 void ThreadKernel::gather(kernel::GatherOp op) {
   Type type = op.getValue().getType();
   auto array = LLVM::LLVMArrayType::get(type, schedule.getLanes());
-  std::string name =
-      (target.getSymName() + "_gather" + Twine(gathers++)).str();
+  std::string name = (target.getSymName() + "_gather" + Twine(gathers++)).str();
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPoint(target);
@@ -261,8 +261,8 @@ void ThreadKernel::gather(kernel::GatherOp op) {
   }
   auto shared = LLVM::LLVMPointerType::get(builder.getContext(), kShared);
   Value base = LLVM::AddressOfOp::create(builder, loc, shared, name);
-  Value own = LLVM::GEPOp::create(builder, loc, shared, type, base,
-                                  ValueRange{lane});
+  Value own =
+      LLVM::GEPOp::create(builder, loc, shared, type, base, ValueRange{lane});
   LLVM::StoreOp::create(builder, loc, op.getValue(), own);
   barrier();
   int64_t subgroup = op.getSubgroup();
@@ -270,9 +270,8 @@ void ThreadKernel::gather(kernel::GatherOp op) {
   Value first =
       LLVM::GEPOp::create(builder, loc, shared, type, base, ValueRange{mine});
   for (auto [j, result] : llvm::enumerate(op.getValues())) {
-    Value from =
-        LLVM::GEPOp::create(builder, loc, shared, type, first,
-                            ArrayRef<LLVM::GEPArg>{int(j * subgroup)});
+    Value from = LLVM::GEPOp::create(builder, loc, shared, type, first,
+                                     ArrayRef<LLVM::GEPArg>{int(j * subgroup)});
     result.replaceAllUsesWith(LLVM::LoadOp::create(builder, loc, type, from));
   }
   barrier();
@@ -293,16 +292,15 @@ LogicalResult ThreadKernel::convert(Operation *op) {
   } else if (isa<kernel::LaneOp>(op)) {
     result = lane;
   } else if (auto fma = dyn_cast<kernel::FmaOp>(op)) {
-    result = LLVM::FMAOp::create(builder, loc, fma.getA(), fma.getB(),
-                                 fma.getC());
+    result =
+        LLVM::FMAOp::create(builder, loc, fma.getA(), fma.getB(), fma.getC());
   } else if (auto sqrt = dyn_cast<kernel::SqrtOp>(op)) {
     result = LLVM::SqrtOp::create(builder, loc, sqrt.getA());
   } else if (auto exchange = dyn_cast<kernel::ExchangeOp>(op)) {
     result = this->exchange(exchange.getValue(), exchange.getDistance());
   } else if (auto scratch = dyn_cast<kernel::ScratchOp>(op)) {
     OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPoint(
-        target.getBody().front().getTerminator());
+    builder.setInsertionPoint(target.getBody().front().getTerminator());
     kernel::ScratchType type = scratch.getType();
     result = LLVM::AllocaOp::create(
         builder, loc,

@@ -295,8 +295,8 @@ TreeEmitter::Values TreeEmitter::acrossLanes(size_t level,
       return part;
     int64_t count = lanes / subgroup;
     Values row(kernel::GatherOp::create(
-                   builder, loc, SmallVector<Type>(count, part.getType()),
-                   part, subgroup)
+                   builder, loc, SmallVector<Type>(count, part.getType()), part,
+                   subgroup)
                    .getValues());
     auto join = [&](int64_t left, int64_t right) {
       Instance rightBlock = block;
@@ -348,13 +348,12 @@ TreeEmitter::Values TreeEmitter::foldLoop(size_t level,
           blocks.push_back(at(block, sub, index));
         Value later;
         if (sub.in)
-          later = context.splat(arith::CmpIOp::create(
-              builder, context.loc, arith::CmpIPredicate::sgt, index,
-              context.i64(0)));
+          later = context.splat(arith::CmpIOp::create(builder, context.loc,
+                                                      arith::CmpIPredicate::sgt,
+                                                      index, context.i64(0)));
         Values parts = partials(level, blocks), next;
         for (auto [left, right, block] : llvm::zip(carried, parts, blocks))
-          next.push_back(
-              merge(sub, left, enter(sub, right), &block, later));
+          next.push_back(merge(sub, left, enter(sub, right), &block, later));
         return next;
       });
 }

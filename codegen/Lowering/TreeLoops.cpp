@@ -16,8 +16,7 @@ TreeEmitter::Values TreeEmitter::halvingLoop(size_t level,
   Location loc = context.loc;
   Values cells;
   for (size_t i = 0; i < batch.size(); ++i)
-    cells.push_back(
-        context.scratch(sub.radix, context.laneType(accumulator)));
+    cells.push_back(context.scratch(sub.radix, context.laneType(accumulator)));
   context.loop(context.i64(sub.radix), {}, [&](Value index, ValueRange) {
     Instances blocks;
     for (const Instance &block : batch)
@@ -28,16 +27,14 @@ TreeEmitter::Values TreeEmitter::halvingLoop(size_t level,
   });
   for (int64_t s = sub.radix / 2; s > 0; s /= 2)
     context.loop(context.i64(s), {}, [&](Value index, ValueRange) {
-      Value upper =
-          arith::AddIOp::create(builder, loc, index, context.i64(s));
+      Value upper = arith::AddIOp::create(builder, loc, index, context.i64(s));
       for (auto [cell, block] : llvm::zip(cells, batch)) {
         Type type = context.laneType(accumulator);
         Value left = kernel::PeekOp::create(builder, loc, type, cell, index);
         Value right = kernel::PeekOp::create(builder, loc, type, cell, upper);
         Instance rightBlock = at(block, sub, upper);
-        kernel::PokeOp::create(builder, loc,
-                               merge(sub, left, right, &rightBlock), cell,
-                               index);
+        kernel::PokeOp::create(
+            builder, loc, merge(sub, left, right, &rightBlock), cell, index);
       }
       return Values();
     });
@@ -57,8 +54,7 @@ TreeEmitter::Values TreeEmitter::pairwiseLoop(size_t level,
   OpBuilder &builder = context.builder;
   Location loc = context.loc;
   Type type = context.laneType(accumulator);
-  int64_t levels =
-      sub.radix == kDynamic ? 63 : llvm::Log2_64(sub.radix) + 1;
+  int64_t levels = sub.radix == kDynamic ? 63 : llvm::Log2_64(sub.radix) + 1;
   Values cells;
   for (size_t i = 0; i < batch.size(); ++i)
     cells.push_back(context.scratch(levels, type));
@@ -95,8 +91,8 @@ TreeEmitter::Values TreeEmitter::pairwiseLoop(size_t level,
           // The right part began 2^bit - 1 parts ago.
           Value size = arith::ShLIOp::create(builder, loc, one, inner[0]);
           Value start = arith::SubIOp::create(
-              builder, loc,
-              arith::AddIOp::create(builder, loc, index, one), size);
+              builder, loc, arith::AddIOp::create(builder, loc, index, one),
+              size);
           Values next{arith::AddIOp::create(builder, loc, inner[0], one)};
           for (size_t i = 0; i < batch.size(); ++i) {
             Value left =

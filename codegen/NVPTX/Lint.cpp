@@ -57,7 +57,8 @@ public:
     text = text.split("//").first.trim();
     if (text.starts_with(".local")) {
       if (!expected.allowLocal)
-        report(LintRule::L8, text, "memory of a thread, where its registers go");
+        report(LintRule::L8, text,
+               "memory of a thread, where its registers go");
       return;
     }
     if (text.contains(".extern .func"))
@@ -154,10 +155,10 @@ private:
     if (types.size() < 2)
       return;
     StringRef to = types[0], from = types[1];
-    bool narrows = floatBits(to) &&
-                   (isInteger(from) || floatBits(to) < floatBits(from) ||
-                    (floatBits(to) == 16 && floatBits(from) == 16 &&
-                     to.starts_with("b") != from.starts_with("b")));
+    bool narrows =
+        floatBits(to) && (isInteger(from) || floatBits(to) < floatBits(from) ||
+                          (floatBits(to) == 16 && floatBits(from) == 16 &&
+                           to.starts_with("b") != from.starts_with("b")));
     if (narrows && !in.has("rn"))
       report(LintRule::L5, in.text, "a narrowing conversion without .rn");
   }

@@ -42,15 +42,14 @@ mlir::FailureOr<std::string> emitPtx(mlir::ModuleOp module, StringRef arch) {
       }))
     return emitCompilerBug(module.getLoc())
            << arch << ": no function carries nvvm.kernel";
-  auto text = emitFile(module.getLoc(), **ir, **machine,
-                       CodeGenFileType::AssemblyFile);
+  auto text =
+      emitFile(module.getLoc(), **ir, **machine, CodeGenFileType::AssemblyFile);
   if (failed(text))
     return mlir::failure();
   return std::string(text->begin(), text->end());
 }
 
-mlir::FailureOr<CompiledCode> compileCuda(mlir::ModuleOp module,
-                                          StringRef arch,
+mlir::FailureOr<CompiledCode> compileCuda(mlir::ModuleOp module, StringRef arch,
                                           const CompileOptions &options) {
   // Asked first: without an assembler nothing below is worth its time.
   Expected<PtxasInfo> info = queryPtxas(options);
@@ -58,9 +57,8 @@ mlir::FailureOr<CompiledCode> compileCuda(mlir::ModuleOp module,
     return mlir::emitError(module.getLoc()) << toString(info.takeError());
   if (!is_contained(info->archs, arch))
     return mlir::emitError(module.getLoc())
-           << info->path << " (version " << info->version
-           << ") does not know " << arch << "; it knows "
-           << join(info->archs, ", ");
+           << info->path << " (version " << info->version << ") does not know "
+           << arch << "; it knows " << join(info->archs, ", ");
   auto ptx = emitPtx(module, arch);
   if (failed(ptx))
     return mlir::failure();
@@ -72,8 +70,9 @@ mlir::FailureOr<CompiledCode> compileCuda(mlir::ModuleOp module,
     emitCompilerBug(module.getLoc()) << arch << ": ptxas: " << failure;
   if (!result->report.failures.empty())
     return mlir::failure();
-  return CompiledCode{std::move(result->cubin), "cubin", std::move(*ptx),
-                      "ptx", result->report.resources, result->version};
+  return CompiledCode{std::move(result->cubin), "cubin",
+                      std::move(*ptx),          "ptx",
+                      result->report.resources, result->version};
 }
 
 } // namespace bitpact::codegen

@@ -27,8 +27,7 @@ public:
     SmallString<128> path;
     if (std::error_code error =
             sys::fs::createTemporaryFile("bitpact", suffix, path))
-      return createStringError(error, "no temporary file: " +
-                                          error.message());
+      return createStringError(error, "no temporary file: " + error.message());
     return ScratchFile(path);
   }
   StringRef path() const { return name; }
@@ -86,8 +85,7 @@ void addWheel(StringRef prefix, std::vector<std::string> &paths) {
     for (StringRef site : {"site-packages", "dist-packages"})
       for (StringRef part : {"cu13", "cuda_nvcc"})
         paths.push_back(
-            (it->path() + "/" + site + "/nvidia/" + part + "/bin/ptxas")
-                .str());
+            (it->path() + "/" + site + "/nvidia/" + part + "/bin/ptxas").str());
   }
 }
 
@@ -147,7 +145,8 @@ Expected<PtxasInfo> queryPtxas(const CompileOptions &options) {
   PtxasInfo info{*path, "", {}};
   SmallVector<StringRef> match;
   if (!Regex("V([0-9]+\\.[0-9]+\\.[0-9]+)").match(version->text, &match))
-    return createStringError(*path + " does not answer --version as ptxas does");
+    return createStringError(*path +
+                             " does not answer --version as ptxas does");
   info.version = match[1].str();
   StringRef rest = help->text;
   for (Regex arch("'(sm_[0-9]+[af]?)'"); arch.match(rest, &match);
@@ -207,9 +206,9 @@ Expected<PtxasResult> runPtxas(StringRef ptx, StringRef arch,
       }))
     return error;
   // Every rounding is stated in the text; -fmad=false says it once more.
-  auto run = execute(info->path, {(Twine("-arch=") + arch).str(), "-O3", "-v",
-                                  "-fmad=false", "-o", output->path(),
-                                  input->path()});
+  auto run =
+      execute(info->path, {(Twine("-arch=") + arch).str(), "-O3", "-v",
+                           "-fmad=false", "-o", output->path(), input->path()});
   if (!run)
     return run.takeError();
   if (run->status != 0)
@@ -217,9 +216,8 @@ Expected<PtxasResult> runPtxas(StringRef ptx, StringRef arch,
   auto cubin = output->read();
   if (!cubin)
     return cubin.takeError();
-  return PtxasResult{{cubin->begin(), cubin->end()},
-                     parsePtxasLog(run->text),
-                     info->version};
+  return PtxasResult{
+      {cubin->begin(), cubin->end()}, parsePtxasLog(run->text), info->version};
 }
 
 } // namespace bitpact::codegen

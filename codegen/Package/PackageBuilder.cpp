@@ -44,12 +44,12 @@ package::ContractEntry entryOf(const nlohmann::json &canonical,
   entry.file = "contracts/" + digest + ".json";
   for (const nlohmann::json &tensor : op.at("tensors")) {
     const std::string name = tensor.at("name");
-    entry.tensors.push_back(
-        {name,
-         tensor.at("kind") == "out" ? package::TensorKind::Out
-                                    : package::TensorKind::In,
-         tensor.at("dims").get<std::vector<std::string>>(),
-         elementType(canonical.at("types").at(name))});
+    entry.tensors.push_back({name,
+                             tensor.at("kind") == "out"
+                                 ? package::TensorKind::Out
+                                 : package::TensorKind::In,
+                             tensor.at("dims").get<std::vector<std::string>>(),
+                             elementType(canonical.at("types").at(name))});
   }
   for (const auto &[dim, extent] : canonical.at("dims").items())
     entry.dims[dim] =
@@ -82,8 +82,8 @@ bool PackageBuilder::addContract(const nlohmann::json &canonical,
 std::string PackageBuilder::uniqueId(const package::ContractEntry &contract,
                                      const Target &target) const {
   std::string stem = contract.op.substr(0, contract.op.find('@')) + "-" +
-                     contract.digest.substr(0, 8) + "-" +
-                     target.arch().str() + "-";
+                     contract.digest.substr(0, 8) + "-" + target.arch().str() +
+                     "-";
   for (unsigned n = 0;; ++n)
     if (llvm::none_of(contents.variants, [&](const package::Variant &other) {
           return other.id == stem + std::to_string(n);

@@ -75,8 +75,8 @@ void checkCounts(const OpCounts &found, const LintExpectation &expected,
                             ? "at least " + std::to_string(range.atLeast)
                             : "at most " + std::to_string(range.atMost);
     findings.push_back({LintRule::L11, "", "object",
-                        (Twine("the contract has ") + bound + " " + nameOf(kind) +
-                         ", the code has " + Twine(count))
+                        (Twine("the contract has ") + bound + " " +
+                         nameOf(kind) + ", the code has " + Twine(count))
                             .str()});
   }
 }

@@ -46,9 +46,9 @@ struct LintFinding {
 /// Kinds of floating-point instructions that are counted; a subtraction
 /// counts as an addition, a minimum as a maximum.
 enum class OpKind { Add, Mul, Fma, Div, Sqrt, Max };
-inline constexpr std::array<OpKind, 6> kOpKinds = {
-    OpKind::Add, OpKind::Mul,  OpKind::Fma,
-    OpKind::Div, OpKind::Sqrt, OpKind::Max};
+inline constexpr std::array<OpKind, 6> kOpKinds = {OpKind::Add,  OpKind::Mul,
+                                                   OpKind::Fma,  OpKind::Div,
+                                                   OpKind::Sqrt, OpKind::Max};
 llvm::StringRef nameOf(OpKind kind);
 
 using OpCounts = std::array<unsigned, kOpKinds.size()>;

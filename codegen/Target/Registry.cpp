@@ -51,12 +51,12 @@ TargetRegistry::parse(StringRef spec, const CompileOptions &options) const {
       usable.push_back(target.get());
   }
   if (!known)
-    return createStringError("unknown target '" + spec.str() +
-                             "'; there are " + list());
+    return createStringError("unknown target '" + spec.str() + "'; there are " +
+                             list());
   if (usable.empty())
-    return createStringError("no '" + spec.str() +
-                             "' target can be compiled for here: " +
-                             "its tools are not installed");
+    return createStringError(
+        "no '" + spec.str() +
+        "' target can be compiled for here: " + "its tools are not installed");
   return usable;
 }
 

@@ -29,7 +29,9 @@ Target::~Target() = default;
 
 bool Target::isUsable(const CompileOptions &) const { return true; }
 
-std::string Target::spec() const { return (nameOf(kind()) + ":" + arch()).str(); }
+std::string Target::spec() const {
+  return (nameOf(kind()) + ":" + arch()).str();
+}
 
 bool Target::hasAtom(StringRef name) const {
   return is_contained(capabilities().atoms, name);

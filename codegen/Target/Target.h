@@ -53,8 +53,8 @@ struct Resources {
 
 struct CompiledCode {
   std::vector<uint8_t> object;
-  std::string objectSuffix; // cubin, hsaco, so
-  std::string assembly;     // what the lint reads and `inspect` shows
+  std::string objectSuffix;   // cubin, hsaco, so
+  std::string assembly;       // what the lint reads and `inspect` shows
   std::string assemblySuffix; // ptx, s
   Resources resources;
   /// Tools that made it, for the package's producer record.

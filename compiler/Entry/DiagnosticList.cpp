@@ -10,8 +10,10 @@ using namespace bitpact;
 using nlohmann::json;
 
 static json describe(Diagnostic &diagnostic) {
-  json result = {{"severity", "error"}, {"file", ""},
-                 {"line", 0},           {"column", 0},
+  json result = {{"severity", "error"},
+                 {"file", ""},
+                 {"line", 0},
+                 {"column", 0},
                  {"message", diagnostic.str()}};
   switch (diagnostic.getSeverity()) {
   case DiagnosticSeverity::Note:
@@ -48,7 +50,7 @@ entry::DiagnosticList::DiagnosticList(MLIRContext *context)
 }
 
 json entry::plainError(const std::string &message) {
-  return {{"severity", "error"}, {"file", ""}, {"line", 0},
-          {"column", 0},         {"message", message},
-          {"notes", json::array()}};
+  return {{"severity", "error"}, {"file", ""},
+          {"line", 0},           {"column", 0},
+          {"message", message},  {"notes", json::array()}};
 }

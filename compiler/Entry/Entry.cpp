@@ -55,8 +55,7 @@ json expand(const json &request, bitpact_compiler_progress progress,
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   entry::DiagnosticList diagnostics(&context);
   json contracts = json::array();
-  auto library =
-      reader::Library::load(entry::definitionsDirectory(), &context);
+  auto library = reader::Library::load(entry::definitionsDirectory(), &context);
   bool ok = mlir::succeeded(library);
   for (size_t i = 0; mlir::succeeded(library) && i < paths.size(); ++i) {
     if (progress)

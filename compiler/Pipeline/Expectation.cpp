@@ -9,8 +9,8 @@ using namespace mlir;
 using namespace bitpact;
 using codegen::OpKind;
 
-codegen::LintExpectation
-pipeline::expectationOf(pact::ContractOp contract, pact::OperatorOp op) {
+codegen::LintExpectation pipeline::expectationOf(pact::ContractOp contract,
+                                                 pact::OperatorOp op) {
   bool fma = false, certainFma = false, div = false, sqrt = false, max = false;
   auto countBody = [&](pact::PrimitiveOp primitive) {
     bool any = false;

@@ -124,7 +124,9 @@ LogicalResult Compilation::plan() {
       if (failed(proposals))
         return failure();
       for (auto [n, proposal] : llvm::enumerate(*proposals))
-        jobs.push_back({i, target, proposal,
+        jobs.push_back({i,
+                        target,
+                        proposal,
                         "bitpact_" + operatorOf(i).getSymName().str() + "_" +
                             contracts[i].digest.substr(0, 12) + "_" +
                             std::to_string(n),
@@ -183,9 +185,9 @@ LogicalResult Compilation::compileJob(Job &job) {
                                         *kernel, kLongestProof)))
     return brokenInvariant(contract.getLoc(), "the proof of the kernel");
   job.access = kernel->getAccessAttr();
-  job.hasScratch = kernel->walk([](kernel::ScratchOp) {
-                             return WalkResult::interrupt();
-                           }).wasInterrupted();
+  job.hasScratch =
+      kernel->walk([](kernel::ScratchOp) { return WalkResult::interrupt(); })
+          .wasInterrupted();
   if (stops(Phase::Lower)) {
     job.text = print(*module);
     return success();
@@ -291,9 +293,9 @@ LogicalResult Compilation::package(CompileResult &result) {
     for (NamedAttribute bound : job.access) {
       std::string tensor = bound.getName().str();
       int64_t bytes = cast<IntegerAttr>(bound.getValue()).getInt();
-      Type element = cast<TypeAttr>(contractOf(job.contract).getTypes().get(
-                                        tensor))
-                         .getValue();
+      Type element =
+          cast<TypeAttr>(contractOf(job.contract).getTypes().get(tensor))
+              .getValue();
       variant.when.align[tensor] = bytes;
       variant.when.strideMultiple[tensor] =
           bytes / (element.getIntOrFloatBitWidth() / 8);

@@ -38,8 +38,8 @@ struct CompileResult {
   std::string text;
 };
 
-using Progress = std::function<void(const std::string &what, int done,
-                                    int total)>;
+using Progress =
+    std::function<void(const std::string &what, int done, int total)>;
 
 /// The dialects that the pipeline builds IR of.
 void registerDialects(mlir::DialectRegistry &registry);

@@ -134,9 +134,8 @@ Attribute Binder::rounding(const Member &member) {
 Attribute Binder::primitive(const Member &member) {
   if (library.findDefinition(member.value.text))
     return FlatSymbolRefAttr::get(builder.getContext(), member.value.text);
-  error(member.value.loc) << "primitive '" << member.value.text
-                          << "' at site '" << member.key
-                          << "' is unknown; there are "
+  error(member.value.loc) << "primitive '" << member.value.text << "' at site '"
+                          << member.key << "' is unknown; there are "
                           << library.definitionNames() << " [A2]";
   return {};
 }
@@ -177,9 +176,8 @@ Attribute Binder::node(const Member &member) {
                          << "'; allowed are identity and first [C4]";
 
   const reader::Value &precision = *value.get("precision");
-  Type accumulator =
-      format(*precision.get("accumulator"),
-             "the accumulator of node '" + member.key + "'");
+  Type accumulator = format(*precision.get("accumulator"),
+                            "the accumulator of node '" + member.key + "'");
   StringAttr product, offsets;
   if (const reader::Value *given = precision.get("product"))
     if (given->text == "exact" ||
@@ -192,11 +190,11 @@ Attribute Binder::node(const Member &member) {
   if (!good)
     return {};
   MLIRContext *context = builder.getContext();
-  return pact::NodeAttr::get(
-      context, builder.getStringAttr(value.get("domain")->text),
-      pact::PartitionAttr::get(context, *partition),
-      pact::MergeAttr::get(context, *order), *start, accumulator, product,
-      offsets);
+  return pact::NodeAttr::get(context,
+                             builder.getStringAttr(value.get("domain")->text),
+                             pact::PartitionAttr::get(context, *partition),
+                             pact::MergeAttr::get(context, *order), *start,
+                             accumulator, product, offsets);
 }
 
 /// The place of a field; of what holds it, where it is absent; of its key,

@@ -100,9 +100,12 @@ static json canonicalOperator(pact::OperatorOp op) {
                          {"kind", "out"},
                          {"dims", dimNames(output.getValue().getType())}});
   }
-  return {{"name", op.getSymName().str()}, {"version", op.getVersion()},
-          {"dims", dims},                  {"params", params},
-          {"tensors", tensors},            {"body", body}};
+  return {{"name", op.getSymName().str()},
+          {"version", op.getVersion()},
+          {"dims", dims},
+          {"params", params},
+          {"tensors", tensors},
+          {"body", body}};
 }
 
 //===----------------------------------------------------------------------===//
@@ -147,7 +150,8 @@ static json definitionOp(Operation &op, const Ids &ids) {
     if (auto value = dyn_cast<FloatAttr>(constant.getValue()))
       entry["bits"] = hexBits(value.getValue().bitcastToAPInt());
     else
-      entry["bits"] = hexBits(cast<IntegerAttr>(constant.getValue()).getValue());
+      entry["bits"] =
+          hexBits(cast<IntegerAttr>(constant.getValue()).getValue());
     return entry;
   }
   if (auto cmp = dyn_cast<arith::CmpFOp>(op))
@@ -234,9 +238,8 @@ json reader::canonicalContract(pact::ContractOp contract, ModuleOp module) {
   json result = {{"bitpact", 1}, {"name", contract.getContractName().str()}};
   if (contract.getDoc())
     result["doc"] = contract.getDoc()->str();
-  for (const char *field :
-       {"dims", "types", "params", "nodes", "rounding", "primitives",
-        "definitions"})
+  for (const char *field : {"dims", "types", "params", "nodes", "rounding",
+                            "primitives", "definitions"})
     result[field] = json::object();
 
   for (NamedAttribute entry : contract.getDims()) {

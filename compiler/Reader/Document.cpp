@@ -69,7 +69,8 @@ public:
   TreeBuilder(llvm::StringRef path, llvm::StringRef text,
               mlir::MLIRContext *context)
       : path(mlir::StringAttr::get(context, path)), text(text), scanner(text) {
-    for (size_t at = text.find('\n'); at != text.npos; at = text.find('\n', at + 1))
+    for (size_t at = text.find('\n'); at != text.npos;
+         at = text.find('\n', at + 1))
       lineStarts.push_back(at + 1);
   }
 
@@ -161,8 +162,8 @@ private:
   bool open(Value::Kind kind) {
     Token token = take();
     if (stack.size() == maxDepth) {
-      emitError(place(token.begin)) << "values are nested more than "
-                                    << maxDepth << " deep [C1]";
+      emitError(place(token.begin))
+          << "values are nested more than " << maxDepth << " deep [C1]";
       return false;
     }
     Value value(kind, place(token.begin));

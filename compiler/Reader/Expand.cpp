@@ -78,11 +78,9 @@ static LogicalResult fillNode(reader::Value &node, const Library &library) {
       return failure();
     const reader::Value *fields = preset->root.get("node");
     if (!fields)
-      return emitError(preset->root.loc)
-             << "the preset has no key 'node' [C6]";
+      return emitError(preset->root.loc) << "the preset has no key 'node' [C6]";
     if (const Member *nested = fields->find("use"))
-      return emitError(nested->loc)
-             << "a preset cannot use presets [C9]";
+      return emitError(nested->loc) << "a preset cannot use presets [C9]";
     mergePatch(filled, *fields);
   }
   reader::Value own = node;

@@ -19,8 +19,7 @@ const std::vector<llvm::StringRef> contractKeys{
     "bitpact", "extends", "name",  "doc",      "op",        "dims",
     "types",   "params",  "nodes", "rounding", "primitives"};
 const std::vector<llvm::StringRef> nodeKeys{
-    "use",   "domain", "partition", "offsets",
-    "merge", "start",  "precision"};
+    "use", "domain", "partition", "offsets", "merge", "start", "precision"};
 
 /// What a container is, which decides its key order and whether it may stand
 /// on one line.

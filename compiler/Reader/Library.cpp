@@ -50,8 +50,7 @@ LogicalResult Library::loadDefinitions(StringRef directory,
                              oper)
                     .second;
       else if (isa<pact::PrimitiveOp, pact::AtomOp>(op))
-        fresh = definitions
-                    .emplace(SymbolTable::getSymbolName(&op).str(), &op)
+        fresh = definitions.emplace(SymbolTable::getSymbolName(&op).str(), &op)
                     .second;
       else
         return op.emitError("is no operator, primitive or atom");

@@ -33,16 +33,17 @@ const Shape text{{Kind::String}, "a string"};
 const Shape extent{{Kind::Number, Kind::String}, "a positive integer or \"*\""};
 const Shape version{{Kind::Number}, "the number 1"};
 const Shape textList{{Kind::Array}, "a list of strings", nullptr, {}, &text};
-const Shape textOrList{
-    {Kind::String, Kind::Array}, "a string or a list of strings", nullptr, {},
-    &text};
+const Shape textOrList{{Kind::String, Kind::Array},
+                       "a string or a list of strings",
+                       nullptr,
+                       {},
+                       &text};
 const Shape texts{{Kind::Object}, "an object of strings", &text};
 const Shape extents{{Kind::Object}, "an object of extents", &extent};
-const Shape precision{
-    {Kind::Object},
-    "an object",
-    nullptr,
-    {{"product", &text}, {"accumulator", &text, true}}};
+const Shape precision{{Kind::Object},
+                      "an object",
+                      nullptr,
+                      {{"product", &text}, {"accumulator", &text, true}}};
 const Shape node{{Kind::Object},
                  "an object",
                  nullptr,
@@ -68,12 +69,11 @@ const Shape contract{{Kind::Object},
                       {"nodes", &nodes, true},
                       {"rounding", &texts, true},
                       {"primitives", &texts, true}}};
-const Shape preset{{Kind::Object},
-                   "an object",
-                   nullptr,
-                   {{"bitpact", &version, true},
-                    {"doc", &text},
-                    {"node", &node, true}}};
+const Shape preset{
+    {Kind::Object},
+    "an object",
+    nullptr,
+    {{"bitpact", &version, true}, {"doc", &text}, {"node", &node, true}}};
 
 std::string keyNames(const Shape &shape) {
   std::string names;
@@ -88,9 +88,8 @@ LogicalResult checkShape(const reader::Value &value, const Shape &shape,
   if (patch && value.is(Kind::Null))
     return success();
   if (!llvm::is_contained(shape.kinds, value.kind))
-    return emitError(value.loc)
-           << name << " must be " << shape.allowed << ", not "
-           << describe(value.kind) << " [C4]";
+    return emitError(value.loc) << name << " must be " << shape.allowed
+                                << ", not " << describe(value.kind) << " [C4]";
   bool ok = true;
   if (value.is(Kind::Array))
     for (const reader::Value &item : value.items)
@@ -139,8 +138,8 @@ LogicalResult checkRequired(const reader::Value &value, const Shape &shape,
   }
   if (shape.entries)
     for (const Member &member : value.members)
-      ok &= succeeded(checkRequired(member.value, *shape.entries,
-                                    "'" + member.key + "'"));
+      ok &= succeeded(
+          checkRequired(member.value, *shape.entries, "'" + member.key + "'"));
   return success(ok);
 }
 

@@ -34,10 +34,10 @@ int64_t lanesFor(int64_t extent, int64_t each, int64_t least, int64_t most) {
 constexpr int64_t kLeastLanes = 4;
 
 /// A row takes as many lanes as keep each busy with a few accesses: a part of a
-/// warp for short rows, a CTA for long ones, and more where rows are few. Rows that are
-/// not aligned to 16 bytes move one element at a time; a row a lane keeps any
-/// tree at all. Narrower rows follow for contracts whose digits have no more
-/// blocks.
+/// warp for short rows, a CTA for long ones, and more where rows are few. Rows
+/// that are not aligned to 16 bytes move one element at a time; a row a lane
+/// keeps any tree at all. Narrower rows follow for contracts whose digits have
+/// no more blocks.
 std::vector<Candidate> gpuCandidates(const codegen::Capabilities &facts,
                                      int64_t extent) {
   int64_t warp = facts.subgroupWidth, most = 16 * warp;
@@ -90,16 +90,15 @@ bool samePurpose(const Candidate &a, const Candidate &b) {
 
 FailureOr<std::vector<Proposal>>
 schedule::propose(pact::ContractOp contract, pact::OperatorOp op,
-                  const codegen::Target &target,
-                  ArrayRef<std::string> roles) {
+                  const codegen::Target &target, ArrayRef<std::string> roles) {
   for (NamedAttribute bound : contract.getPrimitives()) {
     auto name = cast<FlatSymbolRefAttr>(bound.getValue());
     if (SymbolTable::lookupNearestSymbolFrom<pact::AtomOp>(contract, name) &&
         !target.hasAtom(name.getValue()))
       return contract.emitError()
              << "contract '" << contract.getContractName() << "': primitive '"
-             << bound.getName().getValue() << "': "
-             << target.missingAtomMessage(name.getValue());
+             << bound.getName().getValue()
+             << "': " << target.missingAtomMessage(name.getValue());
   }
   std::vector<Proposal> proposals;
   const codegen::Capabilities &facts = target.capabilities();
@@ -111,19 +110,18 @@ schedule::propose(pact::ContractOp contract, pact::OperatorOp op,
     llvm::consumeError(family.takeError()); // whyNot says it for each
   std::vector<std::string> refusals;
   const Candidate *taken = nullptr;
-  std::vector<Candidate> candidates =
-      target.kind() == codegen::TargetKind::Cpu ? cpuCandidates(facts)
-                                                : gpuCandidates(facts, extent);
+  std::vector<Candidate> candidates = target.kind() == codegen::TargetKind::Cpu
+                                          ? cpuCandidates(facts)
+                                          : gpuCandidates(facts, extent);
   for (const Candidate &c : candidates) {
     if (taken && samePurpose(*taken, c))
       continue;
-    auto attr = kernel::ScheduleAttr::get(contract.getContext(), c.kind,
-                                          c.lanes, c.subgroup,
-                                          c.programsPerGroup, c.vectorBytes,
-                                          c.unroll);
+    auto attr = kernel::ScheduleAttr::get(
+        contract.getContext(), c.kind, c.lanes, c.subgroup, c.programsPerGroup,
+        c.vectorBytes, c.unroll);
     if (std::optional<std::string> why = lowering::whyNot(contract, op, attr)) {
-      std::string text = c.kind.str() + " with " + std::to_string(c.lanes) +
-                         " lanes: " + *why;
+      std::string text =
+          c.kind.str() + " with " + std::to_string(c.lanes) + " lanes: " + *why;
       if (!llvm::is_contained(refusals, text))
         refusals.push_back(text);
       continue;

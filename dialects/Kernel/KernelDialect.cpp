@@ -45,10 +45,11 @@ void KernelDialect::initialize() {
 // The schedule attribute
 //===----------------------------------------------------------------------===//
 
-LogicalResult ScheduleAttr::verify(
-    llvm::function_ref<InFlightDiagnostic()> emitError, StringRef kind,
-    int64_t lanes, int64_t subgroup, int64_t programsPerGroup,
-    int64_t vectorBytes, int64_t unroll) {
+LogicalResult
+ScheduleAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                     StringRef kind, int64_t lanes, int64_t subgroup,
+                     int64_t programsPerGroup, int64_t vectorBytes,
+                     int64_t unroll) {
   if (kind != "row_per_group" && kind != "row_per_lane")
     return emitError() << "schedule kind is '" << kind
                        << "'; allowed are row_per_group and row_per_lane";
@@ -116,25 +117,23 @@ ParseResult FuncOp::parse(OpAsmParser &parser, OperationState &result) {
       parser.parseAttribute(rows, "rows", result.attributes) ||
       parser.parseKeyword("schedule"))
     return failure();
-  schedule = dyn_cast_if_present<ScheduleAttr>(
-      ScheduleAttr::parse(parser, Type()));
+  schedule =
+      dyn_cast_if_present<ScheduleAttr>(ScheduleAttr::parse(parser, Type()));
   if (!schedule)
     return failure();
   result.addAttribute("schedule", schedule);
   Region *body = result.addRegion();
-  return failure(
-      parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
-      parser.parseRegion(*body, arguments));
+  return failure(parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
+                 parser.parseRegion(*body, arguments));
 }
 
 void FuncOp::print(OpAsmPrinter &printer) {
   printer << ' ';
   printer.printSymbolName(getSymName());
   printer << '(';
-  llvm::interleaveComma(getBody().getArguments(), printer,
-                        [&](BlockArgument argument) {
-                          printer.printRegionArgument(argument);
-                        });
+  llvm::interleaveComma(
+      getBody().getArguments(), printer,
+      [&](BlockArgument argument) { printer.printRegionArgument(argument); });
   printer << ") slots " << getSlots() << " rows " << getRowsAttr()
           << " schedule ";
   getSchedule().print(printer);
@@ -159,16 +158,15 @@ static LogicalResult verifyAccess(AccessOp op, TypeRange values) {
                               << " from or to a buffer of " << element;
   size_t masks = op.getMasks().size();
   if (masks > 1 && masks != values.size())
-    return op.emitOpError() << "has " << masks << " masks for "
-                            << values.size()
+    return op.emitOpError() << "has " << masks << " masks for " << values.size()
                             << " elements; allowed are 0, 1 or one each";
   for (Value mask : op.getMasks())
     if (!getElementTypeOrSelf(mask.getType()).isInteger(1))
       return op.emitOpError() << "mask of type " << mask.getType();
   int64_t align = op.getAlign();
   if (align < 1 || !llvm::isPowerOf2_64(align))
-    return op.emitOpError() << "align is " << align
-                            << "; it must be a power of two";
+    return op.emitOpError()
+           << "align is " << align << "; it must be a power of two";
   return success();
 }
 
@@ -213,8 +211,8 @@ template <typename CellOp>
 static LogicalResult verifyCell(CellOp op, Type type) {
   Type cell = cast<ScratchType>(op.getScratch().getType()).getCellType();
   if (cell != type)
-    return op.emitOpError() << "cell of type " << cell
-                            << " read or written as " << type;
+    return op.emitOpError()
+           << "cell of type " << cell << " read or written as " << type;
   return success();
 }
 

@@ -13,9 +13,9 @@ static LogicalResult checkValues(ContractOp op, StringRef field,
                                  DictionaryAttr values, StringRef expected) {
   for (NamedAttribute entry : values)
     if (!isa<AttrType>(entry.getValue()))
-      return op.emitOpError() << field << " '" << entry.getName().getValue()
-                              << "' must be " << expected << ", not "
-                              << entry.getValue() << " [C4]";
+      return op.emitOpError()
+             << field << " '" << entry.getName().getValue() << "' must be "
+             << expected << ", not " << entry.getValue() << " [C4]";
   return success();
 }
 

@@ -41,8 +41,7 @@ ParseResult PrimitiveOp::parse(OpAsmParser &parser, OperationState &result) {
       return failure();
     std::optional<ReduceKind> reduction = symbolizeReduceKind(word);
     if (!reduction)
-      return parser.emitError(loc)
-             << "expected sum, dot or max, not " << word;
+      return parser.emitError(loc) << "expected sum, dot or max, not " << word;
     result.addAttribute(getReductionAttrName(result.name),
                         ReduceKindAttr::get(builder.getContext(), *reduction));
   }
@@ -62,9 +61,8 @@ ParseResult PrimitiveOp::parse(OpAsmParser &parser, OperationState &result) {
     types.push_back(argument.type);
   result.addAttribute(getFunctionTypeAttrName(result.name),
                       TypeAttr::get(builder.getFunctionType(types, results)));
-  return failure(
-      parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
-      parser.parseRegion(*result.addRegion(), arguments));
+  return failure(parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
+                 parser.parseRegion(*result.addRegion(), arguments));
 }
 
 void PrimitiveOp::print(OpAsmPrinter &printer) {
@@ -76,10 +74,9 @@ void PrimitiveOp::print(OpAsmPrinter &printer) {
   if (getProductAttr())
     printer << " product " << getProductAttr();
   printer << " (";
-  llvm::interleaveComma(getBody().getArguments(), printer,
-                        [&](BlockArgument argument) {
-                          printer.printRegionArgument(argument);
-                        });
+  llvm::interleaveComma(
+      getBody().getArguments(), printer,
+      [&](BlockArgument argument) { printer.printRegionArgument(argument); });
   printer << ") -> ";
   llvm::interleaveComma(getFunctionType().getResults(), printer);
   printer.printOptionalAttrDictWithKeyword(
@@ -95,8 +92,8 @@ LogicalResult PrimitiveOp::verify() {
   if (type.getNumResults() != 1)
     return emitOpError() << "has " << type.getNumResults()
                          << " results; a primitive has one [F9]";
-  for (Type each : llvm::concat<const Type>(type.getInputs(),
-                                            type.getResults()))
+  for (Type each :
+       llvm::concat<const Type>(type.getInputs(), type.getResults()))
     if (!isFloatFormat(each))
       return emitOpError() << "has an argument or result of type " << each
                            << "; allowed are f64, f32, f16 and bf16 [F9]";
@@ -111,8 +108,8 @@ LogicalResult PrimitiveOp::verify() {
   bool isDot = *getReduction() == ReduceKind::Dot;
   size_t expected = isDot ? 3 : 2;
   if (type.getNumInputs() != expected)
-    return emitOpError() << "is a step of " << stringifyReduceKind(
-                                                   *getReduction())
+    return emitOpError() << "is a step of "
+                         << stringifyReduceKind(*getReduction())
                          << " and takes " << expected << " arguments, not "
                          << type.getNumInputs() << " [F9]";
   if (type.getInputs().back() != type.getResult(0))

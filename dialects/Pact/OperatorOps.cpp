@@ -50,9 +50,9 @@ static LogicalResult verifyResult(Operation *op, ArrayRef<StringAttr> dims) {
   if (failed(verifyOrdered(op, type)))
     return failure();
   if (type.getDims() != dims)
-    return op->emitOpError() << "result has dims " << listNames(type.getDims())
-                             << " but its operands give " << listNames(dims)
-                             << " [F3]";
+    return op->emitOpError()
+           << "result has dims " << listNames(type.getDims())
+           << " but its operands give " << listNames(dims) << " [F3]";
   return success();
 }
 
@@ -155,9 +155,9 @@ LogicalResult OperatorOp::verifyRegions() {
   std::map<std::pair<std::string, std::string>, Operation *> taken;
   bool hasOutput = false;
   for (Operation &op : getBody().front()) {
-    bool known = isa<InputOp, ParamOp, ExtentOp, ConstantOp, AddOp, SubOp,
-                     MulOp, DivOp, MaxOp, NegOp, AbsOp, ApplyOp, ReduceOp,
-                     OutputOp>(op);
+    bool known =
+        isa<InputOp, ParamOp, ExtentOp, ConstantOp, AddOp, SubOp, MulOp, DivOp,
+            MaxOp, NegOp, AbsOp, ApplyOp, ReduceOp, OutputOp>(op);
     if (!known)
       return op.emitOpError("is no operation on real values [F6]");
     hasOutput |= isa<OutputOp>(op);
@@ -177,8 +177,8 @@ LogicalResult OperatorOp::verifyRegions() {
             .Case([&](ReduceOp op) {
               return success(
                   succeeded(claim(op, "node", op.getNode(), taken)) &&
-                  succeeded(claim(op, "site", op.getNode().str() + ".step",
-                                  taken)));
+                  succeeded(
+                      claim(op, "site", op.getNode().str() + ".step", taken)));
             })
             .Case([&](ApplyOp op) {
               return claim(op, "site", op.getSite(), taken);

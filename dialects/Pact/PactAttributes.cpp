@@ -202,13 +202,11 @@ void RoundingAttr::print(AsmPrinter &printer) const {
     printer << '<' << getFormat() << ' ' << getMode().getValue() << '>';
 }
 
-LogicalResult
-RoundingAttr::verify(function_ref<InFlightDiagnostic()> emitError, Type format,
-                     StringAttr mode) {
+LogicalResult RoundingAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                   Type format, StringAttr mode) {
   if (!format)
     return success();
-  if (!format.isF64() && !format.isF32() && !format.isF16() &&
-      !format.isBF16())
+  if (!format.isF64() && !format.isF32() && !format.isF16() && !format.isBF16())
     return emitError() << "rounds to " << format
                        << "; allowed are f64, f32, f16 and bf16 [R4]";
   if (!mode || mode.getValue() != "rne")

@@ -46,8 +46,8 @@ Type RealType::parse(AsmParser &parser) {
       parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseDim) ||
       parser.parseGreater())
     return {};
-  return getChecked([&] { return parser.emitError(loc); },
-                    parser.getContext(), dims);
+  return getChecked([&] { return parser.emitError(loc); }, parser.getContext(),
+                    dims);
 }
 
 void RealType::print(AsmPrinter &printer) const {

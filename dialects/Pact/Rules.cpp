@@ -16,12 +16,12 @@ using namespace bitpact::pact;
 StringRef pact::formatName(Type type) {
   if (!type)
     return "";
-  return type.isBF16()             ? "bf16"
-         : type.isF16()            ? "f16"
-         : type.isF32()            ? "f32"
-         : type.isF64()            ? "f64"
-         : type.isInteger(32)      ? "i32"
-                                   : "";
+  return type.isBF16()        ? "bf16"
+         : type.isF16()       ? "f16"
+         : type.isF32()       ? "f32"
+         : type.isF64()       ? "f64"
+         : type.isInteger(32) ? "i32"
+                              : "";
 }
 
 Type pact::formatType(StringRef name, MLIRContext *context) {
@@ -57,17 +57,17 @@ LogicalResult RuleChecker::checkKeys(StringRef field, StringRef what,
   bool ok = true;
   for (StringRef name : names)
     if (!bound.contains(name)) {
-      report({field, name}) << what << " '" << name << "' of operator '"
-                            << op.getSymName() << "' is not bound in '" << field
-                            << "' [" << missing << "]";
+      report({field, name})
+          << what << " '" << name << "' of operator '" << op.getSymName()
+          << "' is not bound in '" << field << "' [" << missing << "]";
       ok = false;
     }
   for (NamedAttribute entry : bound)
     if (!llvm::is_contained(names, entry.getName().getValue())) {
       report({field, entry.getName(), ""})
           << "'" << field << "' binds '" << entry.getName().getValue()
-          << "', but operator '" << op.getSymName() << "' has no such "
-          << what << "; " << list(names) << " [" << unknown << "]";
+          << "', but operator '" << op.getSymName() << "' has no such " << what
+          << "; " << list(names) << " [" << unknown << "]";
       ok = false;
     }
   return success(ok);
@@ -198,9 +198,8 @@ LogicalResult RuleChecker::checkNode(ReduceOp reduce, NodeAttr node) {
       ok = false;
     }
   } else if (extent && extent.getInt() > 0) {
-    ok &= succeeded(ask({"nodes", name, "partition"}, name, [&] {
-      partition.validate(extent.getInt());
-    }));
+    ok &= succeeded(ask({"nodes", name, "partition"}, name,
+                        [&] { partition.validate(extent.getInt()); }));
   }
   ok &= succeeded(checkOffsets(reduce, node));
   ok &= succeeded(ask({"nodes", name, "merge"}, name, [&] {
@@ -208,10 +207,9 @@ LogicalResult RuleChecker::checkNode(ReduceOp reduce, NodeAttr node) {
         partition, static_cast<algebra::ReductionKind>(reduce.getKind()),
         node.getStart());
   }));
-  ok &= succeeded(
-      checkFormat({"nodes", name, "precision", "accumulator"},
-                  ("accumulator of node '" + name + "'").str(),
-                  TypeAttr::get(node.getAccumulator())));
+  ok &= succeeded(checkFormat({"nodes", name, "precision", "accumulator"},
+                              ("accumulator of node '" + name + "'").str(),
+                              TypeAttr::get(node.getAccumulator())));
   return success(ok);
 }
 

@@ -11,8 +11,8 @@ namespace bitpact::pact {
 /// Begins an error at a field of the contract, given as a path of keys. The
 /// last key may be absent from the contract; then its parent is the place. A
 /// path that ends in "" asks for the place of the key instead of its value.
-using ReportField =
-    llvm::function_ref<mlir::InFlightDiagnostic(llvm::ArrayRef<llvm::StringRef>)>;
+using ReportField = llvm::function_ref<mlir::InFlightDiagnostic(
+    llvm::ArrayRef<llvm::StringRef>)>;
 /// The primitive or atom of a name, or null.
 using FindDefinition = llvm::function_ref<mlir::Operation *(llvm::StringRef)>;
 

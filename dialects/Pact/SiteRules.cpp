@@ -57,8 +57,9 @@ LogicalResult RuleChecker::checkExact(Operation *value, StringRef site) {
   StringRef reason;
   if (!isa<MulOp>(value))
     reason = "is no multiplication";
-  else if (!llvm::all_of(value->getUsers(),
-                         [](Operation *user) { return isa<AddOp, SubOp>(user); }))
+  else if (!llvm::all_of(value->getUsers(), [](Operation *user) {
+             return isa<AddOp, SubOp>(user);
+           }))
     reason = "has a consumer that is no addition or subtraction";
   // One fma takes one unrounded product.
   for (Operation *user : value->getUsers())
@@ -90,7 +91,9 @@ Type RuleChecker::formatOf(Operation *value) {
   if (isa<ExtentOp, ConstantOp>(value))
     return {};
   if (auto reduce = dyn_cast<ReduceOp>(value))
-    return contract.getNodes().getAs<NodeAttr>(reduce.getNode()).getAccumulator();
+    return contract.getNodes()
+        .getAs<NodeAttr>(reduce.getNode())
+        .getAccumulator();
   SmallVector<Type> operands;
   for (Value operand : value->getOperands())
     operands.push_back(formats.lookup(operand));

@@ -36,19 +36,18 @@ enum : int {
   X(errorName, cuGetErrorName, (Result, const char **))                        \
   X(errorText, cuGetErrorString, (Result, const char **))                      \
   X(deviceCount, cuDeviceGetCount, (int *))                                    \
-  X(deviceGet, cuDeviceGet, (int *, int))                                  \
-  X(deviceName, cuDeviceGetName, (char *, int, int))                       \
-  X(deviceAttribute, cuDeviceGetAttribute, (int *, int, int))              \
-  X(contextRetain, cuDevicePrimaryCtxRetain, (Context *, int))             \
-  X(contextRelease, cuDevicePrimaryCtxRelease_v2, (int))                   \
+  X(deviceGet, cuDeviceGet, (int *, int))                                      \
+  X(deviceName, cuDeviceGetName, (char *, int, int))                           \
+  X(deviceAttribute, cuDeviceGetAttribute, (int *, int, int))                  \
+  X(contextRetain, cuDevicePrimaryCtxRetain, (Context *, int))                 \
+  X(contextRelease, cuDevicePrimaryCtxRelease_v2, (int))                       \
   X(contextCurrent, cuCtxGetCurrent, (Context *))                              \
   X(contextPush, cuCtxPushCurrent_v2, (Context))                               \
   X(contextPop, cuCtxPopCurrent_v2, (Context *))                               \
-  X(synchronize, cuCtxSynchronize, ())                                  \
-  X(moduleLoad, cuModuleLoadData, (Module *, const void *))              \
-  X(moduleUnload, cuModuleUnload, (Module))                              \
-  X(moduleFunction, cuModuleGetFunction,                                       \
-    (Function *, Module, const char *))                                  \
+  X(synchronize, cuCtxSynchronize, ())                                         \
+  X(moduleLoad, cuModuleLoadData, (Module *, const void *))                    \
+  X(moduleUnload, cuModuleUnload, (Module))                                    \
+  X(moduleFunction, cuModuleGetFunction, (Function *, Module, const char *))   \
   X(functionAttribute, cuFuncGetAttribute, (int *, int, Function))             \
   X(functionSet, cuFuncSetAttribute, (Function, int, int))                     \
   X(launch, cuLaunchKernel,                                                    \

@@ -52,8 +52,8 @@ std::vector<const char *> runnable() {
   return specs;
 }
 
-uint32_t run3(const char *spec, const std::string &body, uint32_t a,
-              uint32_t b, uint32_t c) {
+uint32_t run3(const char *spec, const std::string &body, uint32_t a, uint32_t b,
+              uint32_t c) {
   TestModule test(unary3(body));
   auto code = test.compile(spec);
   INFO(test.said);
@@ -139,12 +139,12 @@ TEST_CASE("a normalised row has the bits of hand arithmetic") {
     CHECK(y[1] == 0x3FCCCCCD);
     CHECK(y[2] == 0);
     CHECK(y[3] == 0);
-    auto findings = builtinTargets().find(spec)->lint(
-        *code, LintExpectation{true}
-                   .some(OpKind::Fma)
-                   .some(OpKind::Div)
-                   .some(OpKind::Sqrt)
-                   .none(OpKind::Add));
+    auto findings =
+        builtinTargets().find(spec)->lint(*code, LintExpectation{true}
+                                                     .some(OpKind::Fma)
+                                                     .some(OpKind::Div)
+                                                     .some(OpKind::Sqrt)
+                                                     .none(OpKind::Add));
     INFO(listOf(findings));
     CHECK(findings.empty());
   }
@@ -212,6 +212,5 @@ TEST_CASE("truncation to bf16 is refused where it would call a library") {
     %t = llvm.fptrunc %a : f32 to bf16
     %r = llvm.fpext %t : bf16 to f32)"));
   CHECK(failed(test.compile("cpu:x86-64-v3")));
-  CHECK(test.said.find("undefined symbol '__truncsfbf2'") !=
-        std::string::npos);
+  CHECK(test.said.find("undefined symbol '__truncsfbf2'") != std::string::npos);
 }

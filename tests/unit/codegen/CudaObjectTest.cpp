@@ -78,11 +78,11 @@ TEST_CASE("a contracted fma and a missing one are caught by name") {
 }
 
 TEST_CASE("f64 maximum and sums pass the lint") {
-  std::string ptx = ptxOf(
-      unary3("%m = llvm.intr.maximum(%a, %b) : (f64, f64) -> f64\n"
-             "%r = llvm.fadd %m, %c : f64",
-             kKernel, "f64"),
-      "sm_80");
+  std::string ptx =
+      ptxOf(unary3("%m = llvm.intr.maximum(%a, %b) : (f64, f64) -> f64\n"
+                   "%r = llvm.fadd %m, %c : f64",
+                   kKernel, "f64"),
+            "sm_80");
   auto findings = lintPtx(ptx, {});
   INFO(listOf(findings) << ptx);
   CHECK(findings.empty());
@@ -91,7 +91,8 @@ TEST_CASE("f64 maximum and sums pass the lint") {
 TEST_CASE("a module without a kernel is a compiler bug") {
   TestModule test(unary3(kFma));
   CHECK(failed(emitPtx(*test.module, "sm_90a")));
-  CHECK(has(test.said, "compiler bug: sm_90a: no function carries nvvm.kernel"));
+  CHECK(
+      has(test.said, "compiler bug: sm_90a: no function carries nvvm.kernel"));
 }
 
 TEST_CASE("cubins are the same bytes each time") {

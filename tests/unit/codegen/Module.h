@@ -50,8 +50,8 @@ struct TestModule {
 inline std::string unary3(const std::string &body,
                           const std::string &attributes = "",
                           const std::string &type = "f32") {
-  std::string text = "llvm.func @f(%x: !llvm.ptr, %y: !llvm.ptr) " +
-                     attributes + " {\n";
+  std::string text =
+      "llvm.func @f(%x: !llvm.ptr, %y: !llvm.ptr) " + attributes + " {\n";
   for (int i = 0; i < 3; ++i) {
     std::string n(1, char('a' + i));
     text += "%p" + n + " = llvm.getelementptr %x[" + std::to_string(i) +

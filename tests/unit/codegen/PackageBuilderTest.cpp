@@ -107,10 +107,10 @@ TEST_CASE("a contract enters once") {
 
 TEST_CASE("a variant without its contract is refused") {
   PackageBuilder builder;
-  CHECK_THROWS_WITH(
-      builder.addVariant(variant(), *builtinTargets().find("cpu:x86-64-v3"),
-                         code("so")),
-      "a variant before its contract");
+  CHECK_THROWS_WITH(builder.addVariant(variant(),
+                                       *builtinTargets().find("cpu:x86-64-v3"),
+                                       code("so")),
+                    "a variant before its contract");
 }
 
 TEST_CASE("the same input gives the same package") {

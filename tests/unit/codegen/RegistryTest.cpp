@@ -54,7 +54,8 @@ TEST_CASE("facts that schedules rely on") {
       builtinTargets().find("cpu:x86-64-v4")->capabilities();
   CHECK(v4.vectorBits == 512);
   CHECK(v4.subgroupWidth == 1);
-  const Capabilities &mi300 = builtinTargets().find("hip:gfx942")->capabilities();
+  const Capabilities &mi300 =
+      builtinTargets().find("hip:gfx942")->capabilities();
   CHECK(mi300.subgroupWidth == 64);
   CHECK(mi300.sharedBytesMax == 65536);
 }
@@ -65,8 +66,8 @@ TEST_CASE("A4 lists the atoms a target has") {
     CHECK(target->hasAtom("dot.fma.f64"));
     CHECK_FALSE(target->hasAtom("dot.cdna3"));
   }
-  CHECK(builtinTargets().find("cpu:x86-64-v3")->missingAtomMessage(
-            "dot.cdna3") ==
-        "cpu:x86-64-v3 has no atom 'dot.cdna3'; it has dot.fma.f32, "
-        "dot.fma.f64 [A4]");
+  CHECK(
+      builtinTargets().find("cpu:x86-64-v3")->missingAtomMessage("dot.cdna3") ==
+      "cpu:x86-64-v3 has no atom 'dot.cdna3'; it has dot.fma.f32, "
+      "dot.fma.f64 [A4]");
 }

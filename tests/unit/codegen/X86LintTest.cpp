@@ -7,9 +7,9 @@
 using namespace bitpact::codegen;
 
 /// A shared object whose one function holds this assembly.
-static std::vector<LintFinding> lintAssembly(const std::string &assembly,
-                                             const LintExpectation &expected =
-                                                 {}) {
+static std::vector<LintFinding>
+lintAssembly(const std::string &assembly,
+             const LintExpectation &expected = {}) {
   TestModule test("llvm.func @f() {\n llvm.inline_asm has_side_effects \"" +
                   assembly + "\", \"\" : () -> ()\n llvm.return\n}");
   auto code = test.compile("cpu:x86-64-v4");
@@ -99,8 +99,8 @@ TEST_CASE("what cannot be read is a finding, not silence") {
 TEST_CASE("findings are reported as compiler bugs") {
   TestModule test("llvm.func @f() { llvm.return }");
   auto findings = lintAssembly("rcpps %xmm0, %xmm1");
-  CHECK(failed(reportFindings(test.module->getLoc(), "cpu:x86-64-v3",
-                              findings)));
+  CHECK(
+      failed(reportFindings(test.module->getLoc(), "cpu:x86-64-v3", findings)));
   CHECK(test.said == "compiler bug: cpu:x86-64-v3: L3 .text+0x0: 'rcpps "
                      "%xmm0, %xmm1': approximate\n");
 }

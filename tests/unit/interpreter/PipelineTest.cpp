@@ -2,8 +2,8 @@
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/Pipeline/Pipeline.h"
-#include "dialects/Kernel/KernelDialect.h"
 #include "codegen/Target/Target.h"
+#include "dialects/Kernel/KernelDialect.h"
 
 #include <catch2/catch.hpp>
 #include <filesystem>

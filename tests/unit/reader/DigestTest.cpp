@@ -28,11 +28,10 @@ TEST_CASE("spellings of one contract have one digest") {
   CHECK(digestOf(with(good, "\"x\": \"bf16\", \"weight\": \"bf16\"",
                       "\"weight\": \"bf16\", \"x\": \"bf16\"")) == digest);
   // Digits are named for the reader only.
-  std::string renamed = with(with(with(good, "sweep:* lane:4 pack:2",
-                                       "a:* b:4 c:2"),
-                                  "\"pack chain\", \"sweep chain\"",
-                                  "\"c chain\", \"a chain\""),
-                             "lane halving", "b halving");
+  std::string renamed =
+      with(with(with(good, "sweep:* lane:4 pack:2", "a:* b:4 c:2"),
+                "\"pack chain\", \"sweep chain\"", "\"c chain\", \"a chain\""),
+           "lane halving", "b halving");
   CHECK(digestOf(renamed) == digest);
   // No node reduces tokens.
   CHECK(digestOf(with(good, "\"tokens\": \"*\"", "\"tokens\": 7")) == digest);
@@ -66,15 +65,15 @@ TEST_CASE("presets and extends expand before the digest") {
       "start": "identity",)";
   std::string wide =
       with(with(good, "lane:4 pack:2", "lane:512 pack:8"), "16", "4096");
-  std::string used = with(with(good, digits, "\"use\": \"row.pack8_lane512@1\","),
-                          "16", "4096");
+  std::string used = with(
+      with(good, digits, "\"use\": \"row.pack8_lane512@1\","), "16", "4096");
   CHECK(digestOf(used) == digestOf(wide));
 
   // Later presets fill over earlier ones, the node's own keys over both.
-  std::string listed = with(
-      with(used, "\"row.pack8_lane512@1\"",
-           "[\"row.serial@1\", \"row.pack8_lane512@1\"]"),
-      "\"domain\"", "\"start\": \"identity\", \"domain\"");
+  std::string listed =
+      with(with(used, "\"row.pack8_lane512@1\"",
+                "[\"row.serial@1\", \"row.pack8_lane512@1\"]"),
+           "\"domain\"", "\"start\": \"identity\", \"domain\"");
   CHECK(digestOf(listed) == digestOf(wide));
   CHECK(digestOf(with(listed, "identity", "first")) != digestOf(wide));
 

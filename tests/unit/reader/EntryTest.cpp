@@ -42,9 +42,9 @@ TEST_CASE("expand answers with canonical JSON and digest") {
 
 TEST_CASE("expand answers with the place of every error") {
   Folder folder;
-  std::string path = folder.write(
-      "a.json", with(good, "\"weight\": \"bf16\"",
-                     "\"weight\": \"bf16\", \"weight\": \"f32\""));
+  std::string path =
+      folder.write("a.json", with(good, "\"weight\": \"bf16\"",
+                                  "\"weight\": \"bf16\", \"weight\": \"f32\""));
   std::string fine = folder.write("b.json", good);
   json answer = run({{"command", "expand"}, {"contracts", {path, fine}}});
   CHECK(answer["status"] == 2);
@@ -72,12 +72,13 @@ TEST_CASE("format answers with the canonical layout") {
 TEST_CASE("a request that is none is a user error") {
   for (const json &request :
        {json("text"), json::object(), json{{"command", "dance"}},
-        json{{"command", "expand"}}, json{{"command", "expand"},
-                                          {"contracts", {1}}},
+        json{{"command", "expand"}},
+        json{{"command", "expand"}, {"contracts", {1}}},
         json{{"command", "format"}, {"contract", 1}}}) {
     json answer = run(request);
     CHECK(answer["status"] == 2);
-    CHECK_FALSE(answer["diagnostics"].at(0)["message"].get<std::string>().empty());
+    CHECK_FALSE(
+        answer["diagnostics"].at(0)["message"].get<std::string>().empty());
   }
   char *answer = bitpact_compiler_run("{", nullptr, nullptr);
   CHECK(json::parse(answer)["status"] == 2);

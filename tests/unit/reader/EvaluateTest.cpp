@@ -58,9 +58,8 @@ TEST_CASE("the oracle evaluates rms_norm") {
                 "\"x\": \"f32\", \"weight\": \"f32\", \"y\": \"f32\""),
            "\"y\": \"bf16 rne\"", "\"y\": \"f32 rne\"");
   text = with(with(text, "\"hidden\": 16", "\"hidden\": 4"), "1e-6", "0");
-  auto outputs =
-      evaluator(text).run({{"x", tensor({1, 4}, {2, -2, 2, -2})},
-                           {"weight", tensor({4}, {1, 2, 3, 4})}});
+  auto outputs = evaluator(text).run({{"x", tensor({1, 4}, {2, -2, 2, -2})},
+                                      {"weight", tensor({4}, {1, 2, 3, 4})}});
   CHECK(outputs.at("y") == tensor({1, 4}, {1, -2, 3, -4}));
 }
 
@@ -70,9 +69,9 @@ TEST_CASE("every shipped primitive is one that the oracle knows") {
   evaluator(with(with(good, "dot.fma.f32", "dot.mul_add.f32"), "exact", "f32"));
   std::string atom = with(good, "dot.fma.f32", "dot.nv(16,25)");
   evaluator(with(atom, "pack chain", "pack fused(dot.nv(16,25))"));
-  std::string wide = with(with(good, "\"accumulator\": \"f32\"",
-                               "\"accumulator\": \"f64\""),
-                          "rsqrt.div_sqrt.f32", "rsqrt.div_sqrt.f64");
+  std::string wide =
+      with(with(good, "\"accumulator\": \"f32\"", "\"accumulator\": \"f64\""),
+           "rsqrt.div_sqrt.f32", "rsqrt.div_sqrt.f64");
   for (const char *step : {"dot.fma.f64", "dot.mul_add.f64"}) {
     std::string text =
         with(with(wide, "dot.fma.f32", step), "\"mean_sq\": \"f32 rne\"",

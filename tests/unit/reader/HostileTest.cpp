@@ -20,7 +20,8 @@ TEST_CASE("files that are no text") {
   refuses("// only a comment", "[C1]");
   refuses(std::string(1, '\0'), "[C1]");
   refuses(with(good, "test/", std::string(1, '\0')), "test.json:3:11: ");
-  refuses(with(good, "test/", "\xff"), "test.json:3:12: this byte is not UTF-8");
+  refuses(with(good, "test/", "\xff"),
+          "test.json:3:12: this byte is not UTF-8");
   refuses(with(good, "test/", "\xed\xa0\x80"), "this byte is not UTF-8");
   refuses("{\n// \xc3\n}", "test.json:2:4: this byte is not UTF-8 [C1]");
   refuses(std::string(10 << 20, ' '), "a contract has at most 1048576 [C1]");
@@ -64,7 +65,7 @@ TEST_CASE("values of absurd size") {
 
 TEST_CASE("an input that stays open is still checked as a whole") {
   // The largest extents pass through without overflow.
-  Outcome outcome = readText(with(good, "\"hidden\": 16",
-                                  "\"hidden\": 9223372036854775807"));
+  Outcome outcome =
+      readText(with(good, "\"hidden\": 16", "\"hidden\": 9223372036854775807"));
   CHECK(outcome.canonical.has_value() == outcome.messages.empty());
 }

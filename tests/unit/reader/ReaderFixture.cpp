@@ -60,18 +60,18 @@ std::string test::Outcome::text() const {
 test::Outcome test::read(const std::string &path) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   Outcome outcome;
-  mlir::ScopedDiagnosticHandler handler(
-      &context, [&](mlir::Diagnostic &diagnostic) {
-        std::string place = "?";
-        if (auto loc = diagnostic.getLocation()
-                           ->findInstanceOf<mlir::FileLineColLoc>())
-          place =
-              std::filesystem::path(loc.getFilename().str()).filename().string() +
-              ":" + std::to_string(loc.getLine()) + ":" +
-              std::to_string(loc.getColumn());
-        outcome.messages.push_back(place + ": " + diagnostic.str());
-        return mlir::success();
-      });
+  mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic
+                                                          &diagnostic) {
+    std::string place = "?";
+    if (auto loc =
+            diagnostic.getLocation()->findInstanceOf<mlir::FileLineColLoc>())
+      place =
+          std::filesystem::path(loc.getFilename().str()).filename().string() +
+          ":" + std::to_string(loc.getLine()) + ":" +
+          std::to_string(loc.getColumn());
+    outcome.messages.push_back(place + ": " + diagnostic.str());
+    return mlir::success();
+  });
   auto library = reader::Library::load(BITPACT_CONTRACTS, &context);
   if (mlir::failed(library))
     throw std::runtime_error("the shipped definitions do not load: " +

@@ -31,7 +31,8 @@ TEST_CASE("the good contract is accepted without a word") {
 
 TEST_CASE("C: the contract file") {
   refuses("\"op\":", "op:", "test.json:4:3: this is no JSON: ");
-  refuses("\"rms_norm@1\",", "\"rms_norm@1\"", "test.json:5:3: this is no JSON");
+  refuses("\"rms_norm@1\",", "\"rms_norm@1\"",
+          "test.json:5:3: this is no JSON");
   refuses("1,", "1, /* no */",
           "test.json:2:17: a comment begins with // and ends with its line "
           "[C1]");
@@ -92,8 +93,8 @@ TEST_CASE("C8: extends") {
   folder.write("base.json", with(good, "lane:4", "lane:0"));
   std::string derived = folder.write(
       "derived.json", R"({ "bitpact": 1, "extends": "base.json" })");
-  CHECK_THAT(read(derived).text(), Contains("base.json:11:20: ") &&
-                                       Contains("[PI6]"));
+  CHECK_THAT(read(derived).text(),
+             Contains("base.json:11:20: ") && Contains("[PI6]"));
 }
 
 TEST_CASE("C9: presets") {
@@ -136,10 +137,11 @@ TEST_CASE("PI: partition") {
   refuses("\"start\"", "\"offsets\": \"x\", \"start\"",
           "no digit of its partition is cut with @offsets [PI7]");
   // With any extent, one digit must be open.
-  Outcome open = readText(with(with(good, "\"hidden\": 16", "\"hidden\": \"*\""),
-                               "sweep:*", "sweep:2"));
-  CHECK_THAT(open.text(), Contains("cover 16 elements, but dim 'hidden' has any "
-                                   "extent; one digit needs the radix * [PI5]"));
+  Outcome open = readText(with(
+      with(good, "\"hidden\": 16", "\"hidden\": \"*\""), "sweep:*", "sweep:2"));
+  CHECK_THAT(open.text(),
+             Contains("cover 16 elements, but dim 'hidden' has any "
+                      "extent; one digit needs the radix * [PI5]"));
 }
 
 TEST_CASE("T: merge order") {
@@ -147,8 +149,8 @@ TEST_CASE("T: merge order") {
   refuses(", " + halving, "", "[T1]");
   refuses(halving, halving + ", \"lane fold\"", "[T1]");
   refuses(halving, "\"line halving\"", "[T1]");
-  Outcome radix = readText(with(with(good, "lane:4", "lane:3"), "pack:2",
-                                "pack:2"));
+  Outcome radix =
+      readText(with(with(good, "lane:4", "lane:3"), "pack:2", "pack:2"));
   CHECK_THAT(radix.text(), Contains("test.json:12:16: ") && Contains("[T2]"));
   refuses("\"sweep chain\"", "\"sweep halving\"", "[T3]");
   refuses(halving, "\"lane any\"", "[T4]");
@@ -157,9 +159,9 @@ TEST_CASE("T: merge order") {
   CHECK_THAT(above.text(), Contains("[T5]"));
   refuses("\"pack chain\"", "\"pack fused(dot.nv(1,25))\"", "");
   refuses(halving, "\"lane fused(dot.nv(16,25))\"", "[T6]");
-  Outcome fused = readText(with(with(good, "\"pack chain\"",
-                                     "\"pack fused(dot.nv(16,25))\""),
-                                "\"identity\"", "\"first\""));
+  Outcome fused = readText(
+      with(with(good, "\"pack chain\"", "\"pack fused(dot.nv(16,25))\""),
+           "\"identity\"", "\"first\""));
   CHECK_THAT(fused.text(), Contains("[T7]"));
   refuses(halving, "\"lane sideways\"", "test.json:12:46: ");
   refuses(halving, "\"lane sideways\"", "[T8]");
@@ -233,7 +235,7 @@ TEST_CASE("A: primitives") {
 }
 
 TEST_CASE("every error of a contract is reported in one run") {
-  Outcome outcome = readText(with(with(good, "\"x\": \"bf16\"", "\"x\": \"f8\""),
-                                  "f32 rne", "f32 up"));
+  Outcome outcome = readText(with(
+      with(good, "\"x\": \"bf16\"", "\"x\": \"f8\""), "f32 rne", "f32 up"));
   CHECK(outcome.messages.size() == 2);
 }

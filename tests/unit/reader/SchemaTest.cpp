@@ -36,7 +36,8 @@ static bool schemaAccepts(const std::string &text) {
   if (value.is_discarded())
     return false;
   return valijson::Validator(valijson::Validator::kStrongTypes)
-      .validate(schema, valijson::adapters::NlohmannJsonAdapter(value), nullptr);
+      .validate(schema, valijson::adapters::NlohmannJsonAdapter(value),
+                nullptr);
 }
 
 TEST_CASE("every shipped contract is read, and the schema accepts it") {
