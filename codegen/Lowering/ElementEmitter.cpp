@@ -100,12 +100,15 @@ Value ElementEmitter::value(Value f, const NodePlan *plan,
       cast<pact::RealType>(f.getType()).getDims(),
       context.builder.getStringAttr(context.family.reducedDim));
   std::string key = llvm::formatv("value {0}", f.getAsOpaquePointer());
-  if (!ofRow)
+  if (!ofRow) {
+    // The same digits are another element under another plan.
+    key += " in " + plan->key;
     for (const Affine &digit : instance->digits) {
       key += llvm::formatv(" {0}", digit.constant);
       for (auto [value, scale] : digit.terms)
         key += llvm::formatv("+{0}*{1}", value.getAsOpaquePointer(), scale);
     }
+  }
   if (Value known = context.remembered(key))
     return known;
   Value result = compute(f.getDefiningOp(), plan, ofRow ? nullptr : instance);

@@ -135,7 +135,8 @@ SmallVector<Value> RowContext::masksFor(StringRef tensor, const NodePlan &plan,
 Value RowContext::load(StringRef tensor, const NodePlan &plan,
                        const Instance &instance) {
   Affine at = position(plan, instance);
-  std::string base = llvm::formatv("load {0}", tensor);
+  // What a masked lane receives depends on the plan, so the plan is named.
+  std::string base = llvm::formatv("load {0} in {1}", tensor, plan.key);
   for (auto [value, scale] : at.terms)
     base += llvm::formatv(" {0}*{1}", value.getAsOpaquePointer(), scale);
   auto keyOf = [&](int64_t constant) {

@@ -196,6 +196,9 @@ llvm::Expected<NodePlan> lowering::planNode(pact::NodeAttr node, int64_t extent,
                    inQuotes(partition.digits()[sub->digit].name), sub->radix,
                    kMostCells);
   choosePack(plan, schedule);
+  for (const DigitShape &shape : plan.digits)
+    plan.key += llvm::formatv("{0}x{1}/{2}{3} ", shape.radix, shape.length,
+                              shape.container, shape.mayBeShort ? "?" : "");
   return plan;
 }
 

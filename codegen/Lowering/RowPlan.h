@@ -53,6 +53,10 @@ struct NodePlan {
   /// Such elements are present together or not at all.
   bool packPresentAsWhole = false;
 
+  /// Names the digits and their shapes: plans with one key select the same
+  /// elements, present or absent, with the same digit values.
+  std::string key;
+
   size_t chainLength() const;
 };
 

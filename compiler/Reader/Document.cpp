@@ -6,6 +6,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/ConvertUTF.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <nlohmann/json.hpp>
@@ -101,6 +102,8 @@ public:
 
   bool key(std::string &name) override {
     Token token = take();
+    if (!isPlain(name, token))
+      return false;
     for (const Member &member : stack.back()->members)
       if (member.key == name) {
         mlir::InFlightDiagnostic diag = emitError(place(token.begin));
@@ -151,12 +154,24 @@ private:
 
   bool add(Value::Kind kind, const std::string *content = nullptr) {
     Token token = take();
+    if (content && !isPlain(*content, token))
+      return false;
     Value value(kind, place(token.begin));
     value.begin = token.begin;
     value.end = token.end;
     value.text = content ? *content : text.slice(token.begin, token.end).str();
     insert(std::move(value));
     return true;
+  }
+
+  /// Texts end up in file names and on terminals.
+  bool isPlain(const std::string &content, const Token &token) {
+    if (llvm::none_of(content,
+                      [](unsigned char c) { return c < 0x20 || c == 0x7F; }))
+      return true;
+    emitError(place(token.begin))
+        << "the text holds a control character; none is allowed [C1]";
+    return false;
   }
 
   bool open(Value::Kind kind) {
@@ -243,6 +258,11 @@ mlir::FailureOr<Document> reader::parseDocument(llvm::StringRef path,
     emitError(builder.place(at - begin)) << "this byte is not UTF-8 [C1]";
     return failure();
   }
+  if (source.starts_with("\xEF\xBB\xBF")) {
+    emitError(builder.place(0)) << "the file begins with a byte order mark; "
+                                   "UTF-8 needs none [C1]";
+    return failure();
+  }
   if (builder.tokens().badComment != llvm::StringRef::npos) {
     emitError(builder.place(builder.tokens().badComment))
         << "a comment begins with // and ends with its line [C1]";
@@ -262,6 +282,14 @@ mlir::FailureOr<Document> reader::parseDocument(llvm::StringRef path,
 
 mlir::FailureOr<Document> reader::readDocument(llvm::StringRef path,
                                                mlir::Location from) {
+  // Devices and pipes have no end to read to.
+  llvm::sys::fs::file_status status;
+  if (!llvm::sys::fs::status(path, status) &&
+      status.type() != llvm::sys::fs::file_type::regular_file) {
+    emitError(from) << "cannot read '" << path
+                    << "': it is no regular file [C8]";
+    return failure();
+  }
   auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
                                             /*RequiresNullTerminator=*/false);
   if (!buffer) {

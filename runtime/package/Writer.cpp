@@ -107,12 +107,21 @@ static bool mayReplace(const fs::path &target) {
   bool directory = status.type() == fs::file_type::directory;
   if (directory && fs::is_empty(target, error))
     return true;
-  if (!directory || !fs::exists(target / manifestName, error))
-    throw FileError(fmt::format(
-        "{}: exists and is not a package, so it is not overwritten; choose "
-        "another output or remove it",
-        target.string()));
-  return true;
+  // Intact, and nothing beside what its manifest names: then all of it can be
+  // made again.
+  std::string why = "there is no " + std::string(manifestName);
+  if (directory && fs::exists(target / manifestName, error)) {
+    try {
+      openPackage(target.string());
+      return true;
+    } catch (const std::exception &found) {
+      why = found.what();
+    }
+  }
+  throw FileError(fmt::format(
+      "{}: exists and is not a package, so it is not overwritten; choose "
+      "another output or remove it ({})",
+      target.string(), why));
 }
 
 void writePackage(const std::string &dir, Manifest manifest,
@@ -133,6 +142,10 @@ void writePackage(const std::string &dir, Manifest manifest,
   std::string sealed = seal(manifest);
   parseManifest(sealed, manifestName);
 
+  if (fs::exists(target.parent_path() / manifestName))
+    throw FileError(fmt::format("{}: lies inside of the package {}, where it "
+                                "would be a file too many",
+                                dir, target.parent_path().string()));
   bool replace = mayReplace(target);
   Temporary fresh = makeSibling(target);
   try {

@@ -51,6 +51,8 @@ int runCommand(const Shared &shared, const Command &command) {
     return fail(shared, UserMistake, message(error.what(), error.where()));
   } catch (const algebra::RuleError &error) {
     return fail(shared, UserMistake, message(error.what()));
+  } catch (const std::length_error &) { // more elements than a vector holds
+    return fail(shared, UserMistake, message("out of memory"));
   } catch (const std::bad_alloc &) {
     return fail(shared, UserMistake, message("out of memory"));
   } catch (const std::exception &error) {

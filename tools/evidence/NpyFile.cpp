@@ -179,11 +179,7 @@ std::string descrOf(Format format) {
 } // namespace
 
 Tensor readNpy(const std::string &file, bool bf16) {
-  std::ifstream stream(file, std::ios::binary);
-  std::error_code error;
-  uint64_t size = std::filesystem::file_size(file, error);
-  if (!stream || error)
-    throw UserError(file, "cannot read the file");
+  auto [stream, size] = openRegular(file);
   char start[12] = {};
   stream.read(start, 10);
   if (stream.gcount() != 10 || std::string_view(start, 6) != Magic)

@@ -130,11 +130,7 @@ std::map<std::string, Entry> entriesOf(const std::string &file,
 } // namespace
 
 Tensor readSafetensors(const std::string &file, const std::string &key) {
-  std::ifstream stream(file, std::ios::binary);
-  std::error_code error;
-  uint64_t size = std::filesystem::file_size(file, error);
-  if (!stream || error)
-    throw UserError(file, "cannot read the file");
+  auto [stream, size] = openRegular(file);
   uint8_t prefix[8] = {};
   if (!stream.read(reinterpret_cast<char *>(prefix), 8))
     throw UserError(file, "not a .safetensors file");

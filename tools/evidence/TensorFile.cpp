@@ -6,6 +6,7 @@
 #include "tools/evidence/UserError.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <fmt/format.h>
 
 namespace bitpact::evidence {
@@ -41,6 +42,20 @@ TensorPath parseTensorPath(std::string_view text) {
     path.bf16 = true;
   }
   return path;
+}
+
+std::pair<std::ifstream, uint64_t> openRegular(const std::string &file) {
+  std::error_code error;
+  // Asked before opening: opening a pipe would wait for its writer.
+  if (!std::filesystem::is_regular_file(file, error))
+    throw UserError(file, error ? "cannot read the file: " + error.message()
+                                : "cannot read the file: it is no regular "
+                                  "file");
+  std::ifstream stream(file, std::ios::binary);
+  uint64_t size = std::filesystem::file_size(file, error);
+  if (!stream || error)
+    throw UserError(file, "cannot read the file");
+  return {std::move(stream), size};
 }
 
 Tensor readTensor(const TensorPath &path) {

@@ -8,6 +8,7 @@
 #include "tools/evidence/OutputFiles.h"
 
 #include <cstdint>
+#include <fstream>
 #include <map>
 #include <string>
 #include <string_view>
@@ -39,6 +40,10 @@ Tensor readTensor(const TensorPath &path);
 std::vector<std::string>
 writeTensors(OutputFiles &files,
              const std::vector<std::pair<TensorPath, const Tensor *>> &outputs);
+
+/// A file opened for reading, and its length. Throws UserError for what is no
+/// regular file: a pipe or a device has no length.
+std::pair<std::ifstream, uint64_t> openRegular(const std::string &file);
 
 /// The two formats; used by the functions above and by their tests.
 Tensor readNpy(const std::string &file, bool bf16);

@@ -14,7 +14,8 @@ namespace {
 
 /// y = x·w − Σ(|x| − max x) / n and s = 0.1 − that sum, with merges of the
 /// maximum and of the sum as given, and the product of y exact.
-Case operatorOf(const std::string &maximum, const std::string &sum) {
+Case operatorOf(const std::string &maximum, const std::string &sum,
+                const std::string &digits = "sweep:* lane:16") {
   std::string text = R"(
 !all = !pact.real<["tokens", "hidden"]>
 !row = !pact.real<["tokens"]>
@@ -47,8 +48,9 @@ pact.contract "c" of @f dims {tokens = ?, hidden = 70}
   types {x = bf16, w = f16, y = bf16, s = f64} params {} nodes {
     most = #pact.node<domain "hidden" partition "sweep:* lane:16" merge [)" +
                      maximum + R"(] start identity accumulator f32>,
-    sum = #pact.node<domain "hidden" partition "sweep:* lane:16" merge [)" +
-                     sum + R"(] start first accumulator f32>}
+    sum = #pact.node<domain "hidden" partition ")" +
+                     digits + R"(" merge [)" + sum +
+                     R"(] start first accumulator f32>}
   rounding {product = #pact.rounding<exact>, shifted = #pact.rounding<f16 rne>,
             s = #pact.rounding<f64 rne>, y = #pact.rounding<bf16 rne>}
   primitives {most.step = @most, sum.step = @add})";
@@ -92,6 +94,32 @@ TEST_CASE("operators with several nodes and exact products are proved") {
       }
     }
   CHECK(proved >= 12);
+}
+
+// Digits of two nodes can be equal and mean other elements: (1, 0) is element
+// 16 above and 8 here. A value kept for one must not serve the other.
+TEST_CASE("nodes with as many digits of other lengths do not share elements") {
+  int proved = 0;
+  for (const char *digits :
+       {"sweep:* lane:8", "sweep:5 lane:14", "sweep:2@64 lane:64"}) {
+    bool halving = std::string(digits).find("14") == std::string::npos;
+    Case each = operatorOf(kHalving, halving ? kHalving : kPairwise, digits);
+    for (kernel::ScheduleAttr schedule : allSchedules()) {
+      std::optional<Kernel> kernel = lower(each, schedule);
+      if (!kernel)
+        continue;
+      INFO(digits << " " << schedule.text());
+      Said said;
+      auto report = interpreter::interpretTrees(each.contract(), each.op(),
+                                                kernel->func, 70, 1);
+      INFO(said.text);
+      REQUIRE(succeeded(report));
+      INFO((report->equal() ? "" : report->differences[0]));
+      CHECK(report->equal());
+      ++proved;
+    }
+  }
+  CHECK(proved >= 6);
 }
 
 TEST_CASE("the innermost node that differs is the one named") {

@@ -27,6 +27,20 @@ TEST_CASE("files that are no text") {
   refuses(std::string(10 << 20, ' '), "a contract has at most 1048576 [C1]");
 }
 
+TEST_CASE("texts with control characters, and a byte order mark") {
+  for (const char *escape : {"\\u0000", "\\u001b[2J", "\\n", "\\u007f"})
+    refuses(with(good, "test/", escape),
+            "test.json:3:11: the text holds a control character");
+  refuses("\xEF\xBB\xBF" + good,
+          "test.json:1:1: the file begins with a byte order mark");
+}
+
+TEST_CASE("only regular files are read") {
+  Outcome outcome = readText("{ \"bitpact\": 1, \"extends\": \"/dev/zero\" }");
+  CHECK_FALSE(outcome.canonical);
+  CHECK_THAT(outcome.text(), Contains("it is no regular file [C8]"));
+}
+
 TEST_CASE("a file cut anywhere is an error with a place") {
   for (size_t length = 0; length + 2 < good.size(); length += 7) {
     Outcome outcome = readText(good.substr(0, length));

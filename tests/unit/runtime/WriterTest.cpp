@@ -58,6 +58,20 @@ TEST_CASE("what is not a package is not overwritten") {
                                             scratch / "home/thesis.txt"),
              Contains("exists and is not a package"));
   CHECK(listing(scratch.path) == Names{"home"});
+  // A manifest does not make a package, nor does one with other files in it.
+  writeBytes(scratch / "home/manifest.json", "{}");
+  CHECK_THAT(writeError<package::FileError>(rowSumPackage(), scratch / "home"),
+             Contains("home: exists and is not a package"));
+  CHECK(listing(scratch / "home") == Names{"manifest.json", "thesis.txt"});
+  rowSumPackage().write(scratch / "pkg");
+  writeBytes(scratch / "pkg/notes.txt", "mine");
+  CHECK_THAT(writeError<package::FileError>(rowSumPackage(), scratch / "pkg"),
+             Contains("pkg: exists and is not a package"));
+  fs::remove(scratch / "pkg/notes.txt");
+  CHECK_THAT(
+      writeError<package::FileError>(rowSumPackage(), scratch / "pkg/inner"),
+      Contains("lies inside of the package"));
+  package::openPackage(scratch / "pkg");
   fs::create_directory(scratch / "empty");
   rowSumPackage().write(scratch / "empty");
   CHECK(package::openPackage(scratch / "empty").manifest.variants.size() == 1);
