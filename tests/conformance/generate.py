@@ -141,6 +141,36 @@ def norm_contract(structure, n, k):
     }
 
 
+def layer_contract(first, second, n, k):
+    """Two nodes, each with digits of its own, and a product that may be exact."""
+    x = ["bf16", "f32", "f16"][k % 3]
+    accumulator = "f64" if k % 4 == 3 else "f32"
+    mean = node(first, n, ROUNDINGS[k % 6], ["identity", "first"][k % 2], accumulator)
+    square = node(second, n, ROUNDINGS[(k // 3) % 6], ["first", "identity"][k % 2], "f32")
+    square["precision"]["product"] = "exact"
+    y = OUTPUTS[k % 4]
+    return {
+        "op": "layer_norm@1",
+        "dims": {"tokens": "*", "hidden": n},
+        "types": {"x": x, "weight": ["f32", "bf16"][k % 2], "bias": "f32", "y": y},
+        "params": {"eps": "1e-5 f32"},
+        "nodes": {"sum": mean, "sum_sq": square},
+        "rounding": {
+            "mean": "f32 rne",
+            "centered": rounded(["f32", "bf16"][k // 2 % 2]),
+            "var": "f32 rne",
+            "normed": "f32 rne",
+            "scaled": ["exact", "f32 rne"][k // 3 % 2],
+            "y": rounded(y),
+        },
+        "primitives": {
+            "sum.step": "add." + accumulator,
+            "sum_sq.step": "dot.fma.f32",
+            "rsqrt": "rsqrt.div_sqrt.f32",
+        },
+    }
+
+
 def contracts(seed, rounds=2):
     """(name, contract) pairs: every structure, `rounds` times an operator."""
     shuffle = random.Random(seed)
@@ -156,6 +186,15 @@ def contracts(seed, rounds=2):
             contract = make(structure, n, k)
             name = "%s_%02d_%s_%d" % (op, i, structure.replace(" ", "_"), n)
             result.append((name, {"bitpact": 1, "name": "conformance/" + name, **contract}))
+    # Every structure beside another one in the same operator.
+    structures = list(STRUCTURES)
+    partners = structures[:]
+    shuffle.shuffle(partners)
+    for i, (first, second) in enumerate(zip(structures, partners)):
+        n = shuffle.choice([extent for extent in HIDDEN if extent <= 1024])
+        name = "layer_norm_%02d_%d" % (i, n)
+        contract = layer_contract(first, second, n, i)
+        result.append((name, {"bitpact": 1, "name": "conformance/" + name, **contract}))
     # Two contracts that must differ: the same digits merged in another order.
     for merge in ("halving", "pairwise"):
         contract = sum_contract("lanes halving", 257, 1)
@@ -170,7 +209,7 @@ FEATURES = [
     "chain", "fold", "pairwise", "halving", ":*", "@", ":*@", " in bf16", " from f16",
     " from bf16 in f16", '"first"', '"identity"', "add.f32", "add.f64", "dot.fma.f32",
     "dot.fma.f64", "dot.mul_add.f32", "dot.mul_add.f64", "rsqrt.div_sqrt.f32",
-    "rsqrt.div_sqrt.f64", "rsqrt.f64_rounded.f32", "1e-12 f64", "0 f32", "0.001 bf16",
+    "rsqrt.div_sqrt.f64", "rsqrt.f64_rounded.f32", '"scaled": "exact"', "1e-12 f64", "0 f32", "0.001 bf16",
     '"mean_sq": "bf16 rne"', '"mean_sq": "f16 rne"', '"normed": "bf16 rne"',
     '"normed": "f16 rne"', '"normed": "f64 rne"',
     *['"%s": "%s"' % (t, f) for t in ("x", "weight", "y") for f in ELEMENTS],
