@@ -32,7 +32,7 @@ static FailureOr<reader::Value> readChain(StringRef path, Location from,
     return failure();
   }
   chain.push_back(real.str().str());
-  auto done = llvm::make_scope_exit([&] { chain.pop_back(); });
+  llvm::scope_exit done([&] { chain.pop_back(); });
 
   FailureOr<Document> document = readDocument(path, from);
   if (failed(document) || failed(checkContractFile(document->root)))

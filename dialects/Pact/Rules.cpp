@@ -266,7 +266,7 @@ static_assert(static_cast<int>(ReduceKind::Sum) ==
 
 LogicalResult pact::checkContract(ContractOp contract, OperatorOp op,
                                   FindDefinition find, ReportField report) {
-  RuleChecker checker{contract, op, find, report, {}};
+  RuleChecker checker{contract, op, find, report};
   bool ok = succeeded(checker.checkDims());
   ok &= succeeded(checker.checkTensors());
   ok &= succeeded(checker.checkNodes());
