@@ -17,7 +17,7 @@ struct RuleChecker {
   ReportField report;
   /// Format of every value of the operator under this contract; null for
   /// extents and constants.
-  llvm::DenseMap<mlir::Value, mlir::Type> formats;
+  llvm::DenseMap<mlir::Value, mlir::Type> formats{};
 
   // Rules.cpp
   mlir::LogicalResult checkDims();
