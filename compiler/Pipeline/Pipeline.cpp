@@ -225,7 +225,7 @@ LogicalResult Compilation::compileJob(Job &job) {
     return success();
   codegen::LintExpectation expected =
       expectationOf(contract, operatorOf(job.contract));
-  expected.allowLocal = job.hasScratch;
+  expected.allowLocal = job.hasScratch || job.code->resources.spills;
   return codegen::reportFindings(contract.getLoc(), job.target->spec(),
                                  job.target->lint(*job.code, expected));
 }
