@@ -40,7 +40,7 @@ int64_t parseNumber(std::string_view text, std::string_view digit,
     if (c < '0' || c > '9')
       syntaxError(digit, fmt::format("the {} '{}' is not a decimal number",
                                      what, text));
-    if (value > (maxLength - 9) / 10)
+    if (value > (maxLength - (c - '0')) / 10)
       throw RuleError(
           "PI6", fmt::format("digit '{}': the {} is above 2^62", digit, what));
     value = value * 10 + (c - '0');

@@ -84,7 +84,7 @@ Command addBench(CLI::App &app, Shared &shared) {
               "cpu, cuda:0, …; may be repeated");
   addRepeated(command, "--rows", options->bench.rows, "Row counts, 1,64,8192",
               true)
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(int64_t(1), int64_t(1) << 40))
       ->capture_default_str();
   addRepeated(command, "--dim", options->dims,
               "Extents of an open dim: hidden=4096,12288");

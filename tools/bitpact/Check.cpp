@@ -205,7 +205,7 @@ Command addCheck(CLI::App &app, Shared &shared) {
   command->add_option("--op,--contract", options->check.contract,
                       "Only these: an operator, a name or a digest prefix");
   addRepeated(command, "--rows", options->check.rows, "Row counts", true)
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(int64_t(1), int64_t(1) << 40))
       ->capture_default_str();
   addRepeated(command, "--dim", options->dims,
               "Extents of an open dim: hidden=576,4096");

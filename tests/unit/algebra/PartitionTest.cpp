@@ -146,6 +146,8 @@ TEST_CASE("PI6: positive numbers that cover the block to the left") {
           "a:2@4");
   refuses("PI6", "the last digit", "a:@offsets");
   refuses("PI6", "the radix is above 2^62", "a:99999999999999999999");
+  refuses("PI6", "the radix is above 2^62", "a:4611686018427387905");
+  CHECK(Partition::parse("a:4611686018427387904").size() == 1);
   // Lengths that overflow are more than any axis has, not a wrong number.
   Partition huge = Partition::parse(
       "a:4000000000000000000 b:4000000000000000000 c:4000000000000000000");
