@@ -71,7 +71,7 @@ TEST_CASE("values of absurd size") {
   refuses(with(good, "\"hidden\": 16", "\"hidden\": 1e400"), "[C1]");
   refuses(with(good, "\"hidden\": 16", "\"hidden\": 1.5"), "[C4]");
   refuses(with(good, "lane:4", "lane:99999999999999999999"), "[PI");
-  refuses(with(good, "lane:4", "lane:4611686018427387904"), "[PI");
+  refuses(with(good, "lane:4", "lane:4611686018427387905"), "[PI");
   refuses(with(good, "lane:4", std::string(50000, 'a') + ":4"), "[T1]");
   refuses("[1, 2]", "the contract must be an object, not a list [C4]");
   refuses("null", "the contract must be an object, not null [C4]");
