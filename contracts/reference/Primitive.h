@@ -101,7 +101,12 @@ public:
   /// Runs on `file`, whose first registers hold the arguments.
   double run(Register *file) const;
 
+  /// Runs on `count` lists of arguments. Register r of list n is
+  /// file[r * count + n]; returns the results.
+  const Register *runMany(Register *file, size_t count) const;
+
 private:
+  template <class Count> void execute(Register *file, Count count) const;
   void readBody(const nlohmann::json &definition, const std::string &where);
   void readAtom(const nlohmann::json &definition, const std::string &where);
 

@@ -5,6 +5,7 @@
 #include "contracts/reference/Primitive.h"
 
 #include <cassert>
+#include <type_traits>
 
 namespace bitpact::reference {
 namespace {
@@ -142,56 +143,116 @@ double fromInteger(Format format, int64_t value) {
   return roundTo(format, value < 0 ? -exact : exact);
 }
 
+Register convert(ScalarType from, ScalarType to, Register value) {
+  Register out;
+  if (isReal(from))
+    out.real = roundTo(format(to), value.real);
+  else if (isReal(to))
+    out.real = fromInteger(format(to), asSigned(from, value.integer));
+  else
+    out.integer =
+        truncated(to, static_cast<uint64_t>(asSigned(from, value.integer)));
+  return out;
+}
+
+/// Calls `f` with an opcode of float arithmetic as a template argument, so that
+/// a loop over many values decides once.
+template <class Function> void withOpcode(Opcode opcode, Function &&f) {
+  switch (opcode) {
+  case Opcode::Add:
+    return f.template operator()<Opcode::Add>();
+  case Opcode::Sub:
+    return f.template operator()<Opcode::Sub>();
+  case Opcode::Mul:
+    return f.template operator()<Opcode::Mul>();
+  case Opcode::Div:
+    return f.template operator()<Opcode::Div>();
+  case Opcode::Fma:
+    return f.template operator()<Opcode::Fma>();
+  case Opcode::Sqrt:
+    return f.template operator()<Opcode::Sqrt>();
+  case Opcode::Maximum:
+    return f.template operator()<Opcode::Maximum>();
+  case Opcode::Minimum:
+    return f.template operator()<Opcode::Minimum>();
+  case Opcode::Neg:
+    return f.template operator()<Opcode::Neg>();
+  default:
+    return f.template operator()<Opcode::Abs>();
+  }
+}
+
 } // namespace
 
-double Primitive::run(Register *file) const {
-  Register *next = file + arguments.size();
+template <class Count>
+void Primitive::execute(Register *file, Count count) const {
+  Register *out = file + arguments.size() * count;
   for (const Instruction &i : code) {
-    const Register &a = file[i.operands[0]], &b = file[i.operands[1]],
-                   &c = file[i.operands[2]];
-    Register out;
+    const Register *a = file + i.operands[0] * count,
+                   *b = file + i.operands[1] * count,
+                   *c = file + i.operands[2] * count;
     switch (i.opcode) {
     case Opcode::Constant:
-      out = i.constant;
+      for (size_t n = 0; n < count; ++n)
+        out[n] = i.constant;
       break;
     case Opcode::Cmp:
-      out.integer = std::isnan(a.real) || std::isnan(b.real)
-                        ? i.whenUnordered
-                        : compare(i.predicate, a.real, b.real);
+      for (size_t n = 0; n < count; ++n)
+        out[n].integer = std::isnan(a[n].real) || std::isnan(b[n].real)
+                             ? i.whenUnordered
+                             : compare(i.predicate, a[n].real, b[n].real);
       break;
     case Opcode::ICmp:
-      out.integer = i.predicate >= Predicate::ULt
-                        ? compare(i.predicate, a.integer, b.integer)
-                        : compare(i.predicate, asSigned(i.operand, a.integer),
-                                  asSigned(i.operand, b.integer));
+      for (size_t n = 0; n < count; ++n)
+        out[n].integer =
+            i.predicate >= Predicate::ULt
+                ? compare(i.predicate, a[n].integer, b[n].integer)
+                : compare(i.predicate, asSigned(i.operand, a[n].integer),
+                          asSigned(i.operand, b[n].integer));
       break;
     case Opcode::Select:
-      out = a.integer ? b : c;
+      for (size_t n = 0; n < count; ++n)
+        out[n] = a[n].integer ? b[n] : c[n];
       break;
     case Opcode::Convert:
-      if (isReal(i.operand))
-        out.real = roundTo(format(i.type), a.real);
-      else if (isReal(i.type))
-        out.real = fromInteger(format(i.type), asSigned(i.operand, a.integer));
-      else
-        out.integer = truncated(
-            i.type, static_cast<uint64_t>(asSigned(i.operand, a.integer)));
+      for (size_t n = 0; n < count; ++n)
+        out[n] = convert(i.operand, i.type, a[n]);
       break;
     case Opcode::Bitcast:
-      out = bitcast(i.operand, i.type, a);
+      for (size_t n = 0; n < count; ++n)
+        out[n] = bitcast(i.operand, i.type, a[n]);
       break;
     default:
       if (i.opcode >= Opcode::IAdd)
-        out.integer = truncated(
-            i.type, integerArithmetic(i.opcode, i.type, a.integer, b.integer));
+        for (size_t n = 0; n < count; ++n)
+          out[n].integer =
+              truncated(i.type, integerArithmetic(i.opcode, i.type,
+                                                  a[n].integer, b[n].integer));
       else
-        out.real = withFormat(format(i.type), [&]<Format F>() {
-          return arithmetic<F>(i.opcode, a.real, b.real, c.real);
+        withFormat(format(i.type), [&]<Format F>() {
+          withOpcode(i.opcode, [&]<Opcode O>() {
+            for (size_t n = 0; n < count; ++n)
+              out[n].real = arithmetic<F>(O, a[n].real, b[n].real, c[n].real);
+          });
         });
     }
-    *next++ = out;
+    out += count;
   }
+}
+
+double Primitive::run(Register *file) const {
+  execute(file, std::integral_constant<size_t, 1>());
   return file[yielded].real;
+}
+
+// The same operations, with vectors and fma instructions where there are any.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+__attribute__((target_clones("arch=x86-64-v3", "default"), flatten))
+#endif
+const Register *
+Primitive::runMany(Register *file, size_t count) const {
+  execute(file, count);
+  return file + yielded * count;
 }
 
 } // namespace bitpact::reference

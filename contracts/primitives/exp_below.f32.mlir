@@ -1,0 +1,46 @@
+// exp_below.f32.mlir - e^min(x-m, 0) in f32: the weight in a softmax
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// exp.f32 for x < m, where one factor is enough: the coefficients are those of
+// 2^f times 2^-64 and the factor is 2^(n+64), so a subnormal result is rounded
+// once. Where x >= m it is 1, infinities included. A NaN compares with nothing
+// and is NaN in p, whatever its integer view gives as a factor.
+pact.primitive @"exp_below.f32" function (%x: f32, %m: f32) -> f32 {
+  %low = arith.constant -104.0 : f32
+  %d = arith.subf %x, %m : f32
+  %c = arith.maximumf %d, %low : f32
+  %H = arith.constant 1.44269502 : f32
+  %L = arith.constant 1.92596303e-08 : f32
+  %magic = arith.constant 12583103.0 : f32
+  %t = pact.fma %c, %H, %magic : f32
+  %n = arith.subf %t, %magic : f32
+  %minus = arith.negf %n : f32
+  %f0 = pact.fma %c, %H, %minus : f32
+  %f = pact.fma %c, %L, %f0 : f32
+
+  %c0 = arith.constant 5.42101086e-20 : f32
+  %c1 = arith.constant 3.75755873e-20 : f32
+  %c2 = arith.constant 1.30227075e-20 : f32
+  %c3 = arith.constant 3.00880889e-21 : f32
+  %c4 = arith.constant 5.21339972e-22 : f32
+  %c5 = arith.constant 7.27419306e-23 : f32
+  %c6 = arith.constant 8.58572938e-24 : f32
+  %p5 = pact.fma %c6, %f, %c5 : f32
+  %p4 = pact.fma %p5, %f, %c4 : f32
+  %p3 = pact.fma %p4, %f, %c3 : f32
+  %p2 = pact.fma %p3, %f, %c2 : f32
+  %p1 = pact.fma %p2, %f, %c1 : f32
+  %p = pact.fma %p1, %f, %c0 : f32
+
+  %i23 = arith.constant 23 : i32
+  %k = arith.bitcast %t : f32 to i32
+  %b = arith.shli %k, %i23 : i32
+  %s = arith.bitcast %b : i32 to f32
+  %r = arith.mulf %p, %s : f32
+
+  %one = arith.constant 1.0 : f32
+  %top = arith.cmpf oge, %x, %m : f32
+  %w = arith.select %top, %one, %r : f32
+  pact.yield %w : f32
+}

@@ -1,0 +1,148 @@
+// Sweep.cpp - a primitive on many inputs: evaluator and truth
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tests/primitives/Sweep.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <thread>
+
+namespace bitpact::primitives {
+
+using reference::Register;
+
+//===----------------------------------------------------------------------===//
+// Inputs
+//===----------------------------------------------------------------------===//
+
+Inputs::Inputs(uint32_t step)
+    : stride(step), count(((uint64_t(1) << 32) + step - 1) / step) {}
+
+Inputs Inputs::sample(uint32_t step) {
+  Inputs inputs(step);
+  std::vector<uint32_t> &list = inputs.listed;
+  auto around = [&](float value, int distance) {
+    uint32_t centre = ordinalOf(std::bit_cast<uint32_t>(value));
+    for (int i = -distance; i <= distance; ++i)
+      list.push_back(centre + static_cast<uint32_t>(i)); // wraps among NaNs
+  };
+  for (float sign : {1.0f, -1.0f}) {
+    for (int e = -149; e <= 127; ++e) {
+      around(std::ldexp(sign, e), 32);
+      around(std::ldexp(sign * 0x1.555556p-1f, e), 8); // two thirds
+    }
+    for (int half = 0; half <= 320; ++half) {
+      around(sign * 0.5f * half, 32);
+      around(sign * 0.5f * half * 0x1.62e43p-1f, 8); // times log(2)
+    }
+    for (uint32_t bits : {0x7f800000u, 0x7fc00000u, 0x7fffffffu})
+      around(std::copysign(std::bit_cast<float>(bits), sign), 32);
+  }
+  std::sort(list.begin(), list.end());
+  size_t special = list.size();
+  for (uint64_t i = 0; i < inputs.count; ++i)
+    list.push_back(static_cast<uint32_t>(i * step));
+  std::inplace_merge(list.begin(), list.begin() + special, list.end());
+  list.erase(std::unique(list.begin(), list.end()), list.end());
+  return inputs;
+}
+
+void Inputs::fill(uint64_t first, std::span<uint32_t> bits) const {
+  for (size_t i = 0; i < bits.size(); ++i)
+    bits[i] =
+        bitsOf(listed.empty() ? static_cast<uint32_t>((first + i) * stride)
+                              : listed[first + i]);
+}
+
+//===----------------------------------------------------------------------===//
+// Sweep
+//===----------------------------------------------------------------------===//
+
+void Sweep::run(std::span<const uint32_t> inputs, double second, bool measure,
+                std::span<uint32_t> results) {
+  constexpr size_t slice = 256;
+  std::atomic<size_t> next{0};
+  auto work = [&] {
+    std::vector<Register> file(primitive.registers() * slice);
+    for (size_t first; (first = next.fetch_add(slice)) < inputs.size();) {
+      size_t count = std::min(slice, inputs.size() - first);
+      for (size_t i = 0; i < count; ++i)
+        file[i].real = std::bit_cast<float>(inputs[first + i]);
+      for (size_t i = count; i < count * primitive.arguments.size(); ++i)
+        file[i].real = second;
+      const Register *out = primitive.runMany(file.data(), count);
+      for (size_t i = 0; i < count; ++i)
+        results[first + i] = static_cast<uint32_t>(
+            reference::encode(primitive.result, out[i].real));
+      if (measure && purpose)
+        for (size_t i = 0; i < count; ++i)
+          measureOne(inputs[first + i], std::bit_cast<float>(inputs[first + i]),
+                     out[i].real);
+    }
+  };
+  std::vector<std::thread> others;
+  for (unsigned i = 1; i < threads; ++i)
+    others.emplace_back(work);
+  work();
+  for (std::thread &other : others)
+    other.join();
+  findings.inputs += inputs.size();
+  if (!measure || !purpose)
+    return;
+  countSteps(inputs, results);
+  double x = std::bit_cast<float>(inputs.front());
+  findings.doubts += !nearTruthHolds(purpose->function, x);
+}
+
+void Sweep::measureOne(uint32_t bits, double x, double result) {
+  double near = nearTruth(purpose->function, x);
+  bool right = std::isnan(near) == std::isnan(result) &&
+               (std::isnan(near) || std::signbit(near) == std::signbit(result));
+  if (std::isinf(near) && !std::isinf(result) && right) {
+    right = false; // a pole, or far beyond the range of f32
+  } else if (right && std::isfinite(near) && x > purpose->above) {
+    // Just above a power of two the truth may lie below it, where an ulp is
+    // half as long; just below, it may lie above, which only shortens errors.
+    uint64_t fraction = std::bit_cast<uint64_t>(near) << 12 >> 12;
+    double most = errorAgainst(near, result) * (fraction < 16 ? 2 : 1);
+    if (most + nearSlack >= largest.load())
+      askExactly(bits, x, result);
+  }
+  if (right)
+    return;
+  std::lock_guard lock(mutex);
+  if (findings.wrong++ == 0 || ordinalOf(bits) < ordinalOf(findings.firstWrong))
+    findings.firstWrong = bits;
+}
+
+void Sweep::askExactly(uint32_t bits, double x, double result) {
+  double error = exactError(purpose->function, x, result);
+  if (error < largest.load())
+    return;
+  std::lock_guard lock(mutex);
+  bool doubt = !nearTruthHolds(purpose->function, x);
+  findings.doubts += doubt;
+  if (error < findings.error || error < largest.load() ||
+      (error == findings.error && ordinalOf(bits) > ordinalOf(findings.worst)))
+    return;
+  findings.error = error;
+  findings.worst = bits;
+  largest = error;
+}
+
+void Sweep::countSteps(std::span<const uint32_t> inputs,
+                       std::span<const uint32_t> results) {
+  for (size_t i = 0; i < results.size(); ++i) {
+    float value = std::bit_cast<float>(results[i]);
+    if (std::isnan(value))
+      continue;
+    if (previous && *previous > value && findings.falls++ == 0)
+      findings.firstFall = inputs[i];
+    if (previous && *previous < value && findings.rises++ == 0)
+      findings.firstRise = inputs[i];
+    previous = value;
+  }
+}
+
+} // namespace bitpact::primitives
