@@ -140,6 +140,30 @@ static bool isExactlyDefined(Operation *op) {
              arith::ShRSIOp, arith::ShRUIOp, arith::CmpIOp>(op);
 }
 
+/// F8: what an attribute or an operand may leave open, or "".
+static StringRef whatIsOpen(Operation *op) {
+  if (auto fast = dyn_cast<arith::ArithFastMathInterface>(op))
+    if (fast.getFastMathFlagsAttr() &&
+        fast.getFastMathFlagsAttr().getValue() != arith::FastMathFlags::none)
+      return "carries fast-math flags, which would leave its bits open";
+  if (auto wrap = dyn_cast<arith::ArithIntegerOverflowFlagsInterface>(op))
+    if (wrap.hasNoSignedWrap() || wrap.hasNoUnsignedWrap())
+      return "carries overflow flags, which would leave its bits open";
+  if (op->hasAttr("isExact"))
+    return "is marked exact, which would leave its bits open";
+  if (auto rounding = dyn_cast<arith::ArithRoundingModeInterface>(op))
+    if (rounding.getRoundingModeAttr())
+      return "names a rounding mode; every rounding is to nearest even";
+  if (isa<arith::ShLIOp, arith::ShRSIOp, arith::ShRUIOp>(op)) {
+    auto amount = op->getOperand(1).getDefiningOp<arith::ConstantOp>();
+    auto value =
+        amount ? dyn_cast<IntegerAttr>(amount.getValue()) : IntegerAttr();
+    if (!value || value.getValue().uge(value.getValue().getBitWidth()))
+      return "shifts by something else than a constant below the width";
+  }
+  return "";
+}
+
 LogicalResult PrimitiveOp::verifyRegions() {
   Block &block = getBody().front();
   if (block.empty())
@@ -151,11 +175,8 @@ LogicalResult PrimitiveOp::verifyRegions() {
       return op.emitOpError("is not an exactly defined operation; a primitive "
                             "holds pact.fma, pact.sqrt and IEEE or integer "
                             "arith operations [F8]");
-    if (auto fast = dyn_cast<arith::ArithFastMathInterface>(op))
-      if (fast.getFastMathFlagsAttr() &&
-          fast.getFastMathFlagsAttr().getValue() != arith::FastMathFlags::none)
-        return op.emitOpError("carries fast-math flags, which would leave its "
-                              "bits open [F8]");
+    if (StringRef open = whatIsOpen(&op); !open.empty())
+      return op.emitOpError() << open << " [F8]";
     if (auto constant = dyn_cast<arith::ConstantOp>(op))
       if (!isa<FloatAttr, IntegerAttr>(constant.getValue()))
         return op.emitOpError("is not a scalar constant [F8]");

@@ -6,12 +6,17 @@
 #include "tests/primitives/Sweep.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <bit>
-#include <cstdio>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
 #include <fmt/format.h>
 #include <fstream>
 #include <iostream>
+#include <iterator>
 #include <limits>
+#include <sstream>
 #include <thread>
 
 using namespace bitpact;
@@ -23,7 +28,7 @@ namespace {
 constexpr size_t block = size_t(1) << 22;
 
 struct Options {
-  std::string package, output;
+  std::string package, output, values;
   std::vector<std::string> devices{"cpu"}, only;
   uint32_t sample = 0; ///< 0: all inputs
   unsigned threads = std::thread::hardware_concurrency();
@@ -102,6 +107,8 @@ private:
   void compare(const std::string &whose, std::span<const uint32_t> inputs,
                float second);
   void lookAtNaNs();
+  /// Results known by hand, in a file of `values.txt`'s form.
+  void lookAtValues();
 
   const Options &options;
   std::string name;
@@ -116,13 +123,16 @@ private:
 
 void Trial::compare(const std::string &whose, std::span<const uint32_t> inputs,
                     float second) {
+  compared += inputs.size();
+  if (std::memcmp(expected.data(), got.data(), inputs.size_bytes()) == 0)
+    return;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (expected[i] == got[i])
       continue;
     if (differing++ == 0)
       firstDifference =
-          fmt::format("{} at {:08x}, {}: {:08x}, the evaluator has {:08x}",
-                      whose, inputs[i], second, got[i], expected[i]);
+          fmt::format("{} at {:08x}, {}: {:08x}, expected {:08x}", whose,
+                      inputs[i], second, got[i], expected[i]);
   }
   compared += inputs.size();
 }
@@ -159,6 +169,42 @@ void Trial::lookAtNaNs() {
   }
 }
 
+void Trial::lookAtValues() {
+  std::ifstream file(options.values);
+  std::string line;
+  size_t found = 0;
+  auto bits = [](const std::string &word) {
+    float value = std::strtof(word.c_str(), nullptr);
+    return std::isnan(value) ? 0x7fc00000 : std::bit_cast<uint32_t>(value);
+  };
+  while (std::getline(file, line)) {
+    std::istringstream stream(line);
+    std::vector<std::string> words(std::istream_iterator<std::string>(stream),
+                                   {});
+    if (words.empty() || words.front() != name)
+      continue;
+    ++found;
+    size_t arguments = primitive.arguments.size();
+    if (words.size() != arguments + 3 || words[arguments + 1] != "=")
+      throw std::runtime_error(options.values + ": " + line);
+    std::vector<uint32_t> input{bits(words[1])};
+    auto second = std::bit_cast<float>(bits(words[arguments]));
+    expected = {bits(words.back())};
+    got.resize(1);
+    Sweep(primitive, std::nullopt, 1).run(input, second, false, got);
+    compare("the evaluator, by hand,", input, second);
+    for (Kernels &each : kernels) {
+      each.place(input, second);
+      for (size_t i = 0; i < each.ids().size(); ++i) {
+        each.launch(i, got);
+        compare(each.ids()[i] + ", by hand,", input, second);
+      }
+    }
+  }
+  if (found == 0)
+    throw std::runtime_error(options.values + ": no values for " + name);
+}
+
 bool Trial::run(json &report) {
   Inputs inputs = options.sample ? Inputs::sample(options.sample) : Inputs(1);
   visit(inputs, 0, true);
@@ -168,6 +214,8 @@ bool Trial::run(json &report) {
       visit(Inputs::sample(options.sample ? options.sample : 257), second,
             false);
   lookAtNaNs();
+  if (!options.values.empty())
+    lookAtValues();
 
   bool measured = options.errors && purposeOf(name).has_value();
   json entry{
@@ -238,6 +286,8 @@ int main(int argc, char **argv) {
   app.add_option("--only", options.only, "names of primitives");
   app.add_option("--sample", options.sample,
                  "each so many-th input and all special neighbourhoods");
+  app.add_option("--values", options.values, "a file of known results")
+      ->check(CLI::ExistingFile);
   app.add_option("--threads", options.threads);
   app.add_option("--json", options.output, "a file for the findings");
   app.add_flag("!--no-errors", options.errors, "compare bits only");

@@ -61,7 +61,7 @@ void Inputs::fill(uint64_t first, std::span<uint32_t> bits) const {
 
 void Sweep::run(std::span<const uint32_t> inputs, double second, bool measure,
                 std::span<uint32_t> results) {
-  constexpr size_t slice = 256;
+  constexpr size_t slice = 512;
   std::atomic<size_t> next{0};
   auto work = [&] {
     std::vector<Register> file(primitive.registers() * slice);
@@ -79,6 +79,8 @@ void Sweep::run(std::span<const uint32_t> inputs, double second, bool measure,
         for (size_t i = 0; i < count; ++i)
           measureOne(inputs[first + i], std::bit_cast<float>(inputs[first + i]),
                      out[i].real);
+      if (measure && purpose)
+        countSteps(inputs.subspan(first, count), results.subspan(first, count));
     }
   };
   std::vector<std::thread> others;
@@ -90,7 +92,14 @@ void Sweep::run(std::span<const uint32_t> inputs, double second, bool measure,
   findings.inputs += inputs.size();
   if (!measure || !purpose)
     return;
-  countSteps(inputs, results);
+  // The steps between slices, and from the block before.
+  for (size_t first = slice; first < inputs.size(); first += slice)
+    countSteps(inputs.subspan(first - 1, 2), results.subspan(first - 1, 2));
+  if (previous) {
+    uint32_t pair[] = {*previous, results.front()}, twice[] = {0, inputs[0]};
+    countSteps(twice, pair);
+  }
+  previous = results.back();
   double x = std::bit_cast<float>(inputs.front());
   findings.doubts += !nearTruthHolds(purpose->function, x);
 }
@@ -133,16 +142,25 @@ void Sweep::askExactly(uint32_t bits, double x, double result) {
 
 void Sweep::countSteps(std::span<const uint32_t> inputs,
                        std::span<const uint32_t> results) {
-  for (size_t i = 0; i < results.size(); ++i) {
-    float value = std::bit_cast<float>(results[i]);
-    if (std::isnan(value))
-      continue;
-    if (previous && *previous > value && findings.falls++ == 0)
-      findings.firstFall = inputs[i];
-    if (previous && *previous < value && findings.rises++ == 0)
-      findings.firstRise = inputs[i];
-    previous = value;
+  uint64_t falls = 0, rises = 0;
+  uint32_t firstFall = 0, firstRise = 0;
+  for (size_t i = results.size() - 1; i > 0; --i) {
+    float before = std::bit_cast<float>(results[i - 1]);
+    float after = std::bit_cast<float>(results[i]);
+    falls += before > after;
+    rises += before < after;
+    firstFall = before > after ? inputs[i] : firstFall;
+    firstRise = before < after ? inputs[i] : firstRise;
   }
+  std::lock_guard lock(mutex);
+  auto merge = [](uint64_t &count, uint32_t &first, uint64_t more,
+                  uint32_t at) {
+    if (more && (count == 0 || ordinalOf(at) < ordinalOf(first)))
+      first = at;
+    count += more;
+  };
+  merge(findings.falls, findings.firstFall, falls, firstFall);
+  merge(findings.rises, findings.firstRise, rises, firstRise);
 }
 
 } // namespace bitpact::primitives

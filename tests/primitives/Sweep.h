@@ -77,6 +77,7 @@ public:
 private:
   void measureOne(uint32_t bits, double x, double result);
   void askExactly(uint32_t bits, double x, double result);
+  /// Compares each result but the first of `results` with the one before.
   void countSteps(std::span<const uint32_t> inputs,
                   std::span<const uint32_t> results);
 
@@ -86,7 +87,7 @@ private:
   /// Only inputs that may reach the largest error so far are worth MPFR.
   std::atomic<double> largest{0.4999};
   std::mutex mutex;
-  std::optional<float> previous;
+  std::optional<uint32_t> previous; ///< the last result of the last block
 };
 
 } // namespace bitpact::primitives

@@ -89,7 +89,7 @@ def main():
         package = pathlib.Path(folder) / "primitives.pkg"
         make_package(options.build, package, options.target or ["cpu"])
         done = subprocess.run([options.build / "bin" / "bitpact_primitives",
-                               package, *rest])
+                               package, "--values", HERE / "values.txt", *rest])
     sys.exit(done.returncode)
 
 

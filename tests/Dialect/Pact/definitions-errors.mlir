@@ -20,6 +20,57 @@ pact.primitive @f function (%x: f32) -> f32 {
 // -----
 
 pact.primitive @f function (%x: f32) -> f32 {
+  %i = arith.bitcast %x : f32 to i32
+  // expected-error @+1 {{carries overflow flags, which would leave its bits open [F8]}}
+  %j = arith.addi %i, %i overflow<nsw> : i32
+  %r = arith.bitcast %j : i32 to f32
+  pact.yield %r : f32
+}
+
+// -----
+
+pact.primitive @f function (%x: f32) -> f32 {
+  %one = arith.constant 1 : i32
+  %i = arith.bitcast %x : f32 to i32
+  // expected-error @+1 {{is marked exact, which would leave its bits open [F8]}}
+  %j = arith.shrui %i, %one exact : i32
+  %r = arith.bitcast %j : i32 to f32
+  pact.yield %r : f32
+}
+
+// -----
+
+// A shift by the width is poison to LLVM and 0 to a machine.
+pact.primitive @f function (%x: f32) -> f32 {
+  %width = arith.constant 32 : i32
+  %i = arith.bitcast %x : f32 to i32
+  // expected-error @+1 {{shifts by something else than a constant below the width [F8]}}
+  %j = arith.shli %i, %width : i32
+  %r = arith.bitcast %j : i32 to f32
+  pact.yield %r : f32
+}
+
+// -----
+
+pact.primitive @f function (%x: f32) -> f32 {
+  %i = arith.bitcast %x : f32 to i32
+  // expected-error @+1 {{shifts by something else than a constant below the width [F8]}}
+  %j = arith.shrsi %i, %i : i32
+  %r = arith.bitcast %j : i32 to f32
+  pact.yield %r : f32
+}
+
+// -----
+
+pact.primitive @f function (%x: f64) -> f32 {
+  // expected-error @+1 {{names a rounding mode; every rounding is to nearest even [F8]}}
+  %r = arith.truncf %x upward : f64 to f32
+  pact.yield %r : f32
+}
+
+// -----
+
+pact.primitive @f function (%x: f32) -> f32 {
   // expected-error @+1 {{has a result of type 'f128'; allowed are f64, f32, f16, bf16, i64, i32, i16 and i1 [F8]}}
   %r = arith.extf %x : f32 to f128
   pact.yield %x : f32
