@@ -48,7 +48,7 @@ def lay_out(work, build):
     """The tool beside a library that has the operators of this folder, too."""
     contracts = work / "share" / "bitpact" / "contracts"
     shutil.copytree(ROOT / "contracts", contracts)
-    for file in (HERE / "contracts").glob("*.mlir"):
+    for file in (HERE / "Inputs").glob("*.mlir"):
         shutil.copy2(file, contracts / "ops")
     for folder, pattern in (("bin", "bitpact"), ("lib", "libbitpact*.so*")):
         (work / folder).mkdir()
