@@ -16,7 +16,8 @@ constexpr int64_t kWave = 64;
 class RocdlKernel final : public lowering::ThreadKernel {
 public:
   explicit RocdlKernel(kernel::FuncOp func)
-      : ThreadKernel(func, {"AMD GPUs", kWave, /*privateSpace=*/5}) {}
+      : ThreadKernel(func, {"AMD GPUs", kWave, /*privateSpace=*/5,
+                            /*alignsAccesses=*/false}) {}
 
 private:
   void markKernel(LLVM::LLVMFuncOp kernel, int64_t threads) override {
@@ -52,6 +53,10 @@ private:
     if (type != word)
       other = LLVM::BitcastOp::create(builder, loc, type, other);
     return other;
+  }
+
+  Value neighbour(Value, bool) override {
+    llvm_unreachable("accesses of AMD GPUs need no alignment");
   }
 
   /// s_barrier orders execution; the fences order what went to memory.

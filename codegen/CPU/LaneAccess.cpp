@@ -113,7 +113,58 @@ Value LaneAccess::guarded(Value mask, Type type,
   return branch.getResult(0);
 }
 
+/// Eight elements of 16 bits a lane are four words: words are transposed in
+/// registers, and each gives two elements, of which the conversion to f32 needs
+/// no more than a shift or a mask.
+SmallVector<Value> LaneAccess::loadWords(const Access &a) {
+  constexpr int32_t words = 4;
+  int32_t lanes = a.lanes, rows = lanes / words;
+  Type word = builder.getI32Type();
+  Type type = VectorType::get({lanes}, word);
+  auto pick = [&](Value x, Value y, bool high, int32_t width) {
+    // Of each four words: the lower or higher halves of x and y in turn.
+    SmallVector<int32_t> order;
+    for (int32_t block = 0; block < lanes; block += words)
+      for (int32_t i = 0; i < words / 2; i += width)
+        for (int32_t side = 0; side < 2; ++side)
+          for (int32_t w = 0; w < width; ++w)
+            order.push_back(side * lanes + block + (high ? words / 2 : 0) + i +
+                            w);
+    return LLVM::ShuffleVectorOp::create(builder, loc, x, y, order).getResult();
+  };
+  SmallVector<Value> z;
+  for (int32_t i = 0; i < words; ++i)
+    z.push_back(LLVM::LoadOp::create(
+        builder, loc, type,
+        LLVM::GEPOp::create(builder, loc, a.base.getType(), word, a.base,
+                            ArrayRef<LLVM::GEPArg>{i * lanes}),
+        a.bytes));
+  Value low01 = pick(z[0], z[1], false, 1), high01 = pick(z[0], z[1], true, 1),
+        low23 = pick(z[2], z[3], false, 1), high23 = pick(z[2], z[3], true, 1);
+  Value transposed[] = {
+      pick(low01, low23, false, 2), pick(low01, low23, true, 2),
+      pick(high01, high23, false, 2), pick(high01, high23, true, 2)};
+  // Block q of register i held lane i·rows + q.
+  SmallVector<int32_t> order;
+  for (int32_t lane = 0; lane < lanes; ++lane)
+    order.push_back(lane % rows * words + lane / rows);
+  SmallVector<Value> values;
+  Type half = VectorType::get({lanes}, a.element);
+  Value sixteen = LLVM::ConstantOp::create(
+      builder, loc, type,
+      DenseElementsAttr::get(cast<VectorType>(type), int32_t(16)));
+  for (Value w : transposed) {
+    Value own = rows == 1 ? w : shuffle(w, order);
+    Value upper = LLVM::LShrOp::create(builder, loc, own, sixteen);
+    values.push_back(LLVM::TruncOp::create(builder, loc, half, own));
+    values.push_back(LLVM::TruncOp::create(builder, loc, half, upper));
+  }
+  return values;
+}
+
 SmallVector<Value> LaneAccess::loadContiguous(const Access &a) {
+  if (a.masks.empty() && a.bytes == 2 && a.pack == 8 && a.lanes >= 4)
+    return loadWords(a);
   Type wide = VectorType::get({a.lanes * a.pack}, a.element);
   Value all;
   if (a.masks.empty())

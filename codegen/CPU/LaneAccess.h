@@ -45,6 +45,7 @@ private:
   mlir::Value interleave(llvm::ArrayRef<mlir::Value> values, int64_t lanes);
   mlir::Value guarded(mlir::Value mask, mlir::Type type,
                       llvm::function_ref<mlir::Value()> body);
+  llvm::SmallVector<mlir::Value> loadWords(const Access &a);
   llvm::SmallVector<mlir::Value> loadContiguous(const Access &a);
   llvm::SmallVector<mlir::Value> loadShared(const Access &a);
   llvm::SmallVector<mlir::Value> loadEach(const Access &a);

@@ -66,8 +66,9 @@ Value bf16Bits(const Shaped &s, Value v) {
   Value up = s.binary<arith::AddIOp>(last, s.integer(32, 0x7FFF));
   Value rounded = s.binary<arith::ShRUIOp>(s.binary<arith::AddIOp>(bits, up),
                                            s.integer(32, 16));
-  Value narrow = arith::TruncIOp::create(s.builder, s.loc, s.ints(16), rounded);
-  return s.select(s.isNaN(v), s.integer(16, 0x7FC0), narrow);
+  // Chosen while it is as wide as what is compared.
+  Value chosen = s.select(s.isNaN(v), s.integer(32, 0x7FC0), rounded);
+  return arith::TruncIOp::create(s.builder, s.loc, s.ints(16), chosen);
 }
 
 /// f64 to f32 rounded to odd: a later rounding to a format with at least two

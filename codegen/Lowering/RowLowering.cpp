@@ -35,12 +35,13 @@ llvm::Expected<Plans> planAll(pact::ContractOp contract, pact::OperatorOp op,
   return plans;
 }
 
-/// Visits every element once and stores the outputs that have the reduced dim.
-class OutputPass {
+/// Visits every element of a plan once, those of a pack together.
+class ElementVisitor {
 public:
-  OutputPass(RowContext &context, ElementEmitter &elements,
-             const NodePlan &plan, ArrayRef<pact::OutputOp> outputs)
-      : context(context), elements(elements), plan(plan), outputs(outputs) {
+  using Body = llvm::function_ref<void(ArrayRef<Instance>)>;
+
+  ElementVisitor(RowContext &context, const NodePlan &plan, Body body)
+      : context(context), plan(plan), body(body) {
     for (const SubDigit &sub : plan.order)
       bySize.push_back(&sub);
     llvm::stable_sort(bySize, [&](const SubDigit *a, const SubDigit *b) {
@@ -48,7 +49,7 @@ public:
     });
   }
 
-  void run() { visit(0, context.wholeRow(plan)); }
+  void run(const Instance &from) { visit(0, from); }
 
 private:
   int64_t span(const SubDigit &sub) const {
@@ -57,7 +58,7 @@ private:
 
   void visit(size_t depth, const Instance &block) {
     if (depth == bySize.size())
-      return write({block});
+      return body({block});
     const SubDigit &sub = *bySize[depth];
     Instance next = block;
     Affine &digit = next.digits[sub.digit];
@@ -89,10 +90,64 @@ private:
         visit(depth + 1, one);
     }
     if (!group.empty())
-      write(group);
+      body(group);
   }
 
-  void write(ArrayRef<Instance> group) {
+  RowContext &context;
+  const NodePlan &plan;
+  Body body;
+  SmallVector<const SubDigit *> bySize;
+};
+
+/// Stores the outputs that have the reduced dim.
+class OutputPass {
+public:
+  OutputPass(RowContext &context, ElementEmitter &elements,
+             ArrayRef<pact::OutputOp> outputs)
+      : context(context), elements(elements), outputs(outputs) {}
+
+  /// In the order of a node's plan, whose elements may be in registers.
+  void run(const NodePlan &plan) { run(plan, context.wholeRow(plan)); }
+
+  /// Neighbouring lanes on neighbouring elements: nothing has to be reordered
+  /// for a register. Elements are absent only in the last step.
+  void runAcross() {
+    const RowFamily &family = context.family;
+    OpBuilder &builder = context.builder;
+    int64_t lanes = context.lanes();
+    NodePlan steps = planAcross(lanes, family.extent, /*whole=*/true);
+    NodePlan rest = planAcross(lanes, family.extent, /*whole=*/false);
+    Instance last = context.wholeRow(rest);
+    if (family.extent != kDynamic) {
+      int64_t whole = family.extent / lanes;
+      if (whole)
+        run(steps, context.wholeRow(steps));
+      last.digits[0].constant = whole;
+      if (family.extent % lanes)
+        run(rest, last);
+      return;
+    }
+    Value whole = arith::DivUIOp::create(builder, context.loc,
+                                         context.extentOf(family.reducedDim),
+                                         context.i64(lanes));
+    context.loop(whole, {}, [&](Value index, ValueRange) {
+      Instance step = context.wholeRow(steps);
+      step.digits[0].addTerm(index, 1);
+      run(steps, step);
+      return SmallVector<Value>();
+    });
+    last.digits[0].addTerm(whole, 1);
+    run(rest, last);
+  }
+
+private:
+  void run(const NodePlan &plan, const Instance &from) {
+    ElementVisitor(context, plan, [&](ArrayRef<Instance> group) {
+      write(plan, group);
+    }).run(from);
+  }
+
+  void write(const NodePlan &plan, ArrayRef<Instance> group) {
     for (pact::OutputOp output : outputs) {
       SmallVector<Value> values;
       for (const Instance &instance : group)
@@ -109,10 +164,40 @@ private:
 
   RowContext &context;
   ElementEmitter &elements;
-  const NodePlan &plan;
   ArrayRef<pact::OutputOp> outputs;
-  SmallVector<const SubDigit *> bySize;
 };
+
+/// Registers of a lane that wait for loads which are asked for at once.
+constexpr int64_t kBytesAhead = 128;
+
+/// Asks for all elements of a row at its beginning, those too that are needed
+/// only once the reductions are done: one wait for memory instead of two. Only
+/// where registers keep them.
+void loadAhead(RowContext &context, const NodePlan &plan, pact::OperatorOp op) {
+  int64_t elements = 1, bytes = 0;
+  for (const SubDigit &sub : plan.order) {
+    if (sub.binding == Binding::Loop)
+      return;
+    if (sub.binding == Binding::Unroll)
+      elements *= sub.radix;
+  }
+  SmallVector<StringRef> tensors;
+  for (pact::InputOp input : op.getOps<pact::InputOp>()) {
+    StringRef tensor = input.getTensor();
+    if (!context.packs(tensor, plan))
+      continue;
+    Type type =
+        cast<TypeAttr>(context.contract.getTypes().get(tensor)).getValue();
+    bytes += elements * type.getIntOrFloatBitWidth() / 8;
+    tensors.push_back(tensor);
+  }
+  if (bytes > kBytesAhead)
+    return;
+  for (StringRef tensor : tensors)
+    ElementVisitor(context, plan, [&](ArrayRef<Instance> group) {
+      context.load(tensor, plan, group.front());
+    }).run(context.wholeRow(plan));
+}
 
 kernel::FuncOp createFunction(OpBuilder &builder, pact::ContractOp contract,
                               pact::OperatorOp op, const RowFamily &family,
@@ -179,15 +264,25 @@ FailureOr<kernel::FuncOp> lowering::lowerRows(pact::ContractOp contract,
                      schedule);
   ElementEmitter elements(context);
 
+  // Lanes in one register take elements in another order for the outputs, where
+  // the plan has them reordered.
+  bool adjacent = schedule.getAdjacent() && schedule.rowsPerProgram() == 1;
+  const NodePlan &lastPlan = plans->nodes.back().second;
   SmallVector<pact::OutputOp> wide;
   StringAttr reduced = builder.getStringAttr(plans->family.reducedDim);
+  auto isWide = [&](pact::OutputOp output) {
+    return llvm::is_contained(
+        cast<pact::RealType>(output.getValue().getType()).getDims(), reduced);
+  };
+  if (!schedule.getAdjacent() &&
+      llvm::any_of(op.getOps<pact::OutputOp>(), isWide))
+    loadAhead(context, lastPlan, op);
   for (Operation &each : op.getBody().front()) {
     if (auto reduce = dyn_cast<pact::ReduceOp>(each)) {
       TreeEmitter tree(context, elements, reduce, plans->nodes[reduce]);
       elements.bindNode(reduce.getResult(), tree.emit());
     } else if (auto output = dyn_cast<pact::OutputOp>(each)) {
-      auto type = cast<pact::RealType>(output.getValue().getType());
-      if (llvm::is_contained(type.getDims(), reduced))
+      if (isWide(output))
         wide.push_back(output);
       else
         context.storeRow(output.getTensor(),
@@ -206,8 +301,11 @@ FailureOr<kernel::FuncOp> lowering::lowerRows(pact::ContractOp contract,
         elements.value(each.getResult(0), nullptr, nullptr);
     }
   }
-  if (!wide.empty())
-    OutputPass(context, elements, plans->nodes.back().second, wide).run();
+  OutputPass outputs(context, elements, wide);
+  if (!wide.empty() && adjacent)
+    outputs.runAcross();
+  else if (!wide.empty())
+    outputs.run(lastPlan);
   kernel::ReturnOp::create(builder, func.getLoc());
 
   SmallVector<NamedAttribute> access;

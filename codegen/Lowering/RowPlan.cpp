@@ -202,6 +202,24 @@ llvm::Expected<NodePlan> lowering::planNode(pact::NodeAttr node, int64_t extent,
   return plan;
 }
 
+NodePlan lowering::planAcross(int64_t lanes, int64_t extent, bool whole) {
+  NodePlan plan;
+  plan.extent = extent;
+  int64_t steps = extent == kDynamic ? 1 : std::max<int64_t>(extent / lanes, 1);
+  plan.digits = {{steps, lanes, extent, !whole}, {lanes, 1, lanes, false}};
+  plan.order = {
+      {1, lanes, 1, Binding::Lanes, Form::Any, {}, {}},
+  };
+  // A few steps a turn of the loop share its overhead.
+  int64_t turn = whole ? llvm::MinAlign(steps, 4) : 1;
+  plan.order.push_back({0, turn, 1, Binding::Unroll, Form::Any, {}, {}});
+  if (whole && steps != turn)
+    plan.order.push_back(
+        {0, steps / turn, turn, Binding::Loop, Form::Any, {}, {}});
+  plan.key = whole ? "across" : "across, last";
+  return plan;
+}
+
 llvm::Expected<RowFamily> lowering::rowFamily(pact::ContractOp contract,
                                               pact::OperatorOp op) {
   RowFamily family;

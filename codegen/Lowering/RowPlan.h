@@ -65,6 +65,11 @@ struct NodePlan {
 llvm::Expected<NodePlan> planNode(pact::NodeAttr node, int64_t extent,
                                   kernel::ScheduleAttr schedule);
 
+/// Neighbouring lanes on neighbouring elements, for passes in which any order
+/// will do: the steps in which all lanes have an element, or those with absent
+/// ones too. A loop over the steps, or a single one where the extent is open.
+NodePlan planAcross(int64_t lanes, int64_t extent, bool whole);
+
 /// One node and one row family: what `RowLowering` accepts.
 struct RowFamily {
   std::string rowDim; // empty: a single row

@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/Lowering/ThreadKernel.h"
 
+#include "mlir/Interfaces/LoopLikeInterface.h"
+
 using namespace mlir;
 using namespace bitpact;
 using namespace bitpact::lowering;
@@ -168,6 +170,9 @@ void ThreadKernel::load(kernel::LoadOp op) {
                                         from, ArrayRef<LLVM::GEPArg>{int(j)});
   };
   unsigned natural = element.getIntOrFloatBitWidth() / 8;
+  if (isUnaligned(element, count, op.getAlign(), op.getLaneOffsets(),
+                  op.getLaneStride()))
+    return loadUnaligned(op, from);
   if (count > 1 && op.getMasks().size() <= 1) {
     Type wide = VectorType::get({int64_t(count)}, element);
     Value mask = op.getMasks().empty() ? Value() : op.getMasks()[0];
@@ -196,6 +201,9 @@ void ThreadKernel::store(kernel::StoreOp op) {
                      op.getOffset(), op.getLaneOffsets(), op.getLaneStride());
   size_t count = op.getValues().size();
   unsigned natural = element.getIntOrFloatBitWidth() / 8;
+  if (isUnaligned(element, count, op.getAlign(), op.getLaneOffsets(),
+                  op.getLaneStride()))
+    return storeUnaligned(op, to);
   if (count > 1 && op.getMasks().size() <= 1) {
     Type wide = VectorType::get({int64_t(count)}, element);
     Value vector = LLVM::UndefOp::create(builder, loc, wide);
@@ -247,7 +255,8 @@ Value ThreadKernel::exchange(Value value, int64_t distance) {
   return {};
 }
 
-/// Through shared memory; the second barrier lets the cells be written again.
+/// Through shared memory. In a loop the cells are written again, which a second
+/// barrier holds back until all have read.
 void ThreadKernel::gather(kernel::GatherOp op) {
   Type type = op.getValue().getType();
   auto array = LLVM::LLVMArrayType::get(type, schedule.getLanes());
@@ -274,7 +283,8 @@ void ThreadKernel::gather(kernel::GatherOp op) {
                                      ArrayRef<LLVM::GEPArg>{int(j * subgroup)});
     result.replaceAllUsesWith(LLVM::LoadOp::create(builder, loc, type, from));
   }
-  barrier();
+  if (op->getParentOfType<LoopLikeOpInterface>())
+    barrier();
 }
 
 LogicalResult ThreadKernel::convert(Operation *op) {

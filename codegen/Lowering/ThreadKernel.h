@@ -14,11 +14,13 @@ namespace bitpact::lowering {
 /// threads and groups, the shuffle and the barrier.
 class ThreadKernel {
 public:
-  /// Lanes in lockstep, and the address space of a thread's own memory.
+  /// Lanes in lockstep, the address space of a thread's own memory, and whether
+  /// wide accesses must be aligned.
   struct Machine {
     llvm::StringRef name; // `NVIDIA GPUs`, for messages
     int64_t subgroup;
     unsigned privateSpace;
+    bool alignsAccesses;
   };
 
   ThreadKernel(kernel::FuncOp func, Machine machine);
@@ -35,6 +37,9 @@ protected:
   virtual mlir::Value groupIndex() = 0;
   /// `value` (i32 or f32) of the lane at `distance`.
   virtual mlir::Value shuffle(mlir::Value value, int64_t distance) = 0;
+  /// `value` (i32) of the thread before or after this one in its subgroup; its
+  /// own at the end. Only for machines that align accesses.
+  virtual mlir::Value neighbour(mlir::Value value, bool next) = 0;
   /// All threads of the CTA meet; their shared memory is seen by all.
   virtual void barrier() = 0;
 
@@ -56,6 +61,14 @@ private:
                       int64_t laneStride);
   void load(kernel::LoadOp op);
   void store(kernel::StoreOp op);
+  /// In ThreadUnaligned.cpp.
+  struct Unaligned;
+  bool isUnaligned(mlir::Type element, size_t count, int64_t align,
+                   mlir::Value laneOffsets, int64_t laneStride) const;
+  Unaligned unaligned(mlir::Value at, mlir::Type element, size_t count,
+                      mlir::ValueRange masks, bool isStore);
+  void loadUnaligned(kernel::LoadOp op, mlir::Value from);
+  void storeUnaligned(kernel::StoreOp op, mlir::Value to);
   mlir::Value cell(mlir::Value scratch, mlir::Type type, mlir::Value index);
   mlir::Value exchange(mlir::Value value, int64_t distance);
   void gather(kernel::GatherOp op);

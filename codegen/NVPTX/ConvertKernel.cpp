@@ -15,7 +15,7 @@ class NvvmKernel final : public lowering::ThreadKernel {
 public:
   explicit NvvmKernel(kernel::FuncOp func)
       : ThreadKernel(func, {"NVIDIA GPUs", /*subgroup=*/32,
-                            /*privateSpace=*/0}) {}
+                            /*privateSpace=*/0, /*alignsAccesses=*/true}) {}
 
 private:
   void markKernel(LLVM::LLVMFuncOp kernel, int64_t threads) override {
@@ -34,6 +34,12 @@ private:
     return NVVM::ShflOp::create(builder, loc, value.getType(), i32(-1), value,
                                 i32(distance), i32(31), NVVM::ShflKind::bfly,
                                 UnitAttr());
+  }
+  Value neighbour(Value value, bool next) override {
+    return NVVM::ShflOp::create(
+        builder, loc, value.getType(), i32(-1), value, i32(1),
+        i32(next ? 31 : 0), next ? NVVM::ShflKind::down : NVVM::ShflKind::up,
+        UnitAttr());
   }
   void barrier() override { NVVM::BarrierOp::create(builder, loc); }
 };

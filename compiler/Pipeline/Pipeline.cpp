@@ -90,6 +90,12 @@ std::string print(Operation *op) {
   return text + "\n";
 }
 
+std::string rowsText(const schedule::Proposal &proposal) {
+  return proposal.mostRows
+             ? " up to " + std::to_string(*proposal.mostRows) + " rows"
+             : "";
+}
+
 LogicalResult Compilation::read() {
   for (auto [i, path] : llvm::enumerate(request.contracts)) {
     report("reading " + path, int(i), int(request.contracts.size()));
@@ -214,9 +220,7 @@ LogicalResult Compilation::compileJob(Job &job) {
   // kept, and the manifest counts it.
   kernel::ScheduleAttr was = job.proposal.schedule;
   if (code->resources.spills && was.getUnroll() > 1) {
-    job.proposal.schedule = kernel::ScheduleAttr::get(
-        context, was.getKind(), was.getLanes(), was.getSubgroup(),
-        was.getProgramsPerGroup(), was.getVectorBytes(), was.getUnroll() / 2);
+    job.proposal.schedule = was.withUnroll(was.getUnroll() / 2);
     return compileJob(job);
   }
   job.code = std::move(*code);
@@ -286,6 +290,8 @@ LogicalResult Compilation::package(CompileResult &result) {
     if (auto family = lowering::rowFamily(contractOf(job.contract), op)) {
       if (!family->rowDim.empty())
         variant.launch.parallelDims = {family->rowDim};
+      if (job.proposal.mostRows)
+        variant.when.dims[family->rowDim] = {1, *job.proposal.mostRows};
     } else {
       llvm::consumeError(family.takeError());
     }
@@ -323,7 +329,8 @@ FailureOr<CompileResult> Compilation::run() {
     for (const Job &job : jobs)
       result.text += job.entry + " " + job.target->spec() + " [" +
                      llvm::join(job.proposal.roles, " ") + "] " +
-                     job.proposal.schedule.text() + "\n";
+                     job.proposal.schedule.text() + rowsText(job.proposal) +
+                     "\n";
     return result;
   }
   if (failed(compileAll()))

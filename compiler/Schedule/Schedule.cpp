@@ -19,6 +19,7 @@ struct Candidate {
   int64_t lanes, subgroup, programsPerGroup, vectorBytes, unroll;
   Serves serves;
   int64_t priority;
+  bool fewRows = false, adjacent = false;
 };
 
 /// Lanes for a row of `extent` elements, so that a lane has about `each` of
@@ -33,11 +34,16 @@ int64_t lanesFor(int64_t extent, int64_t each, int64_t least, int64_t most) {
 /// Fewer lanes a row than this leave too little of it side by side in memory.
 constexpr int64_t kLeastLanes = 4;
 
+/// Rows that are few: GPUs have 100 to 150 multiprocessors (an H200 has 132,
+/// a gfx942 up to 304), and where each has a row or two, what counts is how
+/// soon a row ends and not how many bytes are under way.
+constexpr int64_t kFewRows = 256;
+
 /// A row takes as many lanes as keep each busy with a few accesses: a part of a
 /// warp for short rows, a CTA for long ones, and more where rows are few. Rows
-/// that are not aligned to 16 bytes move one element at a time; a row a lane
-/// keeps any tree at all. Narrower rows follow for contracts whose digits have
-/// no more blocks.
+/// that are not aligned to 16 bytes have accesses that need no alignment; a row
+/// a lane keeps any tree at all. Narrower rows follow for contracts whose
+/// digits have no more blocks.
 std::vector<Candidate> gpuCandidates(const codegen::Capabilities &facts,
                                      int64_t extent) {
   int64_t warp = facts.subgroupWidth, most = 16 * warp;
@@ -45,17 +51,17 @@ std::vector<Candidate> gpuCandidates(const codegen::Capabilities &facts,
     extent = 4096;
   std::vector<Candidate> result;
   auto add = [&](int64_t each, int64_t vectorBytes, Serves serves,
-                 int64_t priority) {
+                 int64_t priority, bool fewRows) {
     for (int64_t lanes = lanesFor(extent, each, kLeastLanes, most);
          lanes >= kLeastLanes; lanes /= 2)
       result.push_back({"row_per_group", lanes, std::min(lanes, warp),
                         lanes > warp ? 1 : 4 * warp / lanes, vectorBytes, 128,
-                        serves, priority});
+                        serves, priority, fewRows});
   };
-  add(24, 16, Throughput, 10);
-  add(8, 16, Latency, 10);
-  add(24, 0, Both, 20);
-  result.push_back({"row_per_lane", warp, warp, 4, 0, 16, Both, 30});
+  add(8, 16, Latency, 10, true);
+  add(24, 16, Both, 20, false);
+  add(24, 1, Both, 30, false);
+  result.push_back({"row_per_lane", warp, warp, 4, 0, 16, Both, 40});
   return result;
 }
 
@@ -64,9 +70,10 @@ std::vector<Candidate> gpuCandidates(const codegen::Capabilities &facts,
 std::vector<Candidate> cpuCandidates(const codegen::Capabilities &facts) {
   int64_t width = facts.vectorBits / 32;
   return {
-      {"row_per_group", width, width, 1, 1, 64, Throughput, 10},
-      {"row_per_group", width / 2, width / 2, 1, 1, 64, Latency, 10},
-      {"row_per_lane", width, width, 1, 1, 16, Both, 20},
+      {"row_per_group", width, width, 1, 1, 64, Throughput, 10, false, true},
+      {"row_per_group", width / 2, width / 2, 1, 1, 64, Latency, 10, false,
+       true},
+      {"row_per_lane", width, width, 1, 1, 16, Both, 20, false, true},
   };
 }
 
@@ -103,11 +110,14 @@ schedule::propose(pact::ContractOp contract, pact::OperatorOp op,
   std::vector<Proposal> proposals;
   const codegen::Capabilities &facts = target.capabilities();
   int64_t extent = lowering::kDynamic;
+  bool manyRows = true;
   if (llvm::Expected<lowering::RowFamily> family =
-          lowering::rowFamily(contract, op))
+          lowering::rowFamily(contract, op)) {
     extent = family->extent;
-  else
+    manyRows = !family->rowDim.empty();
+  } else {
     llvm::consumeError(family.takeError()); // whyNot says it for each
+  }
   std::vector<std::string> refusals;
   const Candidate *taken = nullptr;
   std::vector<Candidate> candidates = target.kind() == codegen::TargetKind::Cpu
@@ -118,7 +128,7 @@ schedule::propose(pact::ContractOp contract, pact::OperatorOp op,
       continue;
     auto attr = kernel::ScheduleAttr::get(
         contract.getContext(), c.kind, c.lanes, c.subgroup, c.programsPerGroup,
-        c.vectorBytes, c.unroll);
+        c.vectorBytes, c.unroll, c.adjacent);
     if (std::optional<std::string> why = lowering::whyNot(contract, op, attr)) {
       std::string text =
           c.kind.str() + " with " + std::to_string(c.lanes) + " lanes: " + *why;
@@ -130,14 +140,24 @@ schedule::propose(pact::ContractOp contract, pact::OperatorOp op,
     std::vector<std::string> forRoles = served(c.serves, roles);
     if (forRoles.empty())
       continue;
-    // One schedule may serve both kinds of roles with one code object.
-    auto same = llvm::find_if(proposals, [&](const Proposal &p) {
-      return p.schedule == attr && p.priority == c.priority;
-    });
-    if (same != proposals.end())
-      same->roles.insert(same->roles.end(), forRoles.begin(), forRoles.end());
-    else
-      proposals.push_back({attr, forRoles, c.priority});
+    std::optional<int64_t> mostRows;
+    if (c.fewRows && manyRows)
+      mostRows = kFewRows;
+    // One schedule may serve several purposes with one code object.
+    auto same = llvm::find_if(
+        proposals, [&](const Proposal &p) { return p.schedule == attr; });
+    if (same == proposals.end()) {
+      proposals.push_back({attr, forRoles, c.priority, mostRows});
+      continue;
+    }
+    std::vector<std::string> all;
+    for (const std::string &role : roles)
+      if (llvm::is_contained(same->roles, role) ||
+          llvm::is_contained(forRoles, role))
+        all.push_back(role);
+    same->roles = all;
+    if (!mostRows)
+      same->mostRows.reset();
   }
   if (!proposals.empty())
     return proposals;

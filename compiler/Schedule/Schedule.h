@@ -8,6 +8,8 @@
 #include "dialects/Kernel/KernelDialect.h"
 #include "dialects/Pact/Pact.h"
 
+#include <optional>
+
 namespace bitpact::schedule {
 
 /// A schedule and whom it serves. Lower priorities are tried first at launch.
@@ -15,6 +17,8 @@ struct Proposal {
   kernel::ScheduleAttr schedule;
   std::vector<std::string> roles;
   int64_t priority;
+  /// It is for launches of at most so many rows; nothing: of any number.
+  std::optional<int64_t> mostRows;
 };
 
 /// Schedules that keep the contract on the target, best first, for the roles

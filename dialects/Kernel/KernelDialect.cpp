@@ -49,7 +49,7 @@ LogicalResult
 ScheduleAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                      StringRef kind, int64_t lanes, int64_t subgroup,
                      int64_t programsPerGroup, int64_t vectorBytes,
-                     int64_t unroll) {
+                     int64_t unroll, bool) {
   if (kind != "row_per_group" && kind != "row_per_lane")
     return emitError() << "schedule kind is '" << kind
                        << "'; allowed are row_per_group and row_per_lane";
@@ -70,9 +70,10 @@ ScheduleAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
 
 std::string ScheduleAttr::text() const {
   return llvm::formatv("{0} lanes={1} subgroup={2} programs_per_group={3} "
-                       "vector_bytes={4} unroll={5}",
+                       "vector_bytes={4} unroll={5}{6}",
                        getKind(), getLanes(), getSubgroup(),
-                       getProgramsPerGroup(), getVectorBytes(), getUnroll());
+                       getProgramsPerGroup(), getVectorBytes(), getUnroll(),
+                       getAdjacent() ? " adjacent" : "");
 }
 
 //===----------------------------------------------------------------------===//

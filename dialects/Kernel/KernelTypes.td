@@ -43,25 +43,43 @@ def Kernel_Schedule : AttrDef<Kernel_Dialect, "Schedule"> {
     * `subgroup`: lanes that can exchange values without storage (a warp);
     * `programs_per_group`: programs in one CTA (1 where `lanes` exceeds
       `subgroup`, since such programs synchronise);
-    * `vector_bytes`: widest memory access, 0 for element-wise access;
-    * `unroll`: how many elements a lane may hold in registers at once.
+    * `vector_bytes`: alignment that wide memory accesses may count on, 1 for
+      wide accesses that need none, 0 for element-wise access;
+    * `unroll`: how many elements a lane may hold in registers at once;
+    * `adjacent`: lanes are elements of one register, so that neighbours had
+      better take neighbouring elements wherever the order is free.
 
     Example: `#kernel.schedule<"row_per_group", lanes = 32, subgroup = 32,
     programs_per_group = 4, vector_bytes = 16, unroll = 128>`.
   }];
   let parameters = (ins StringRefParameter<>:$kind, "int64_t":$lanes,
                         "int64_t":$subgroup, "int64_t":$programsPerGroup,
-                        "int64_t":$vectorBytes, "int64_t":$unroll);
+                        "int64_t":$vectorBytes, "int64_t":$unroll,
+                        OptionalParameter<"bool">:$adjacent);
+  let builders = [
+    AttrBuilder<(ins "::llvm::StringRef":$kind, "int64_t":$lanes,
+                     "int64_t":$subgroup, "int64_t":$programsPerGroup,
+                     "int64_t":$vectorBytes, "int64_t":$unroll), [{
+      return $_get($_ctxt, kind, lanes, subgroup, programsPerGroup,
+                   vectorBytes, unroll, false);
+    }]>
+  ];
   let assemblyFormat = [{
     `<` $kind `,` `lanes` `=` $lanes `,` `subgroup` `=` $subgroup `,`
     `programs_per_group` `=` $programsPerGroup `,` `vector_bytes` `=`
-    $vectorBytes `,` `unroll` `=` $unroll `>`
+    $vectorBytes `,` `unroll` `=` $unroll (`,` `adjacent` `=` $adjacent^)? `>`
   }];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     /// Rows that one program works on.
     int64_t rowsPerProgram() const {
       return getKind() == "row_per_lane" ? getLanes() : 1;
+    }
+    /// The same schedule with fewer or more registers.
+    ScheduleAttr withUnroll(int64_t elements) const {
+      return get(getContext(), getKind(), getLanes(), getSubgroup(),
+                 getProgramsPerGroup(), getVectorBytes(), elements,
+                 getAdjacent());
     }
     /// One line for manifests and reports.
     std::string text() const;

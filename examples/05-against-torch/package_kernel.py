@@ -3,6 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The structs and calls of runtime/include/bitpact.h that a launch needs."""
 import ctypes as c
+import json
+import os
 
 
 class DLTensor(c.Structure):
@@ -45,7 +47,19 @@ class LaunchArgs(c.Structure):
 
 
 DEVICES = {"cpu": 1, "cuda": 2}  # kDLCPU, kDLCUDA
-BF16, FLOAT = 4, 2  # kDLBfloat, kDLFloat
+INT, FLOAT, BF16 = 0, 2, 4  # kDLInt, kDLFloat, kDLBfloat
+
+
+def contracts(package):
+    """The contracts of a package, as their files say them."""
+    with open(os.path.join(package, "manifest.json"), encoding="utf-8") as file:
+        entries = json.load(file)["contracts"]
+    result = []
+    for entry in entries:
+        path = os.path.join(package, entry["file"])
+        with open(path, encoding="utf-8") as file:
+            result.append({"name": entry["name"], **json.load(file)})
+    return result
 
 
 class Kernel:
@@ -90,7 +104,8 @@ class Kernel:
         for i, tensor in enumerate(tensors):
             assert tensor.is_contiguous()
             shape = (c.c_int64 * tensor.dim())(*tensor.shape)
-            code = BF16 if tensor.dtype == torch.bfloat16 else FLOAT
+            code = (BF16 if tensor.dtype == torch.bfloat16 else
+                    FLOAT if tensor.dtype.is_floating_point else INT)
             keep.append(DLTensor(tensor.data_ptr(), DEVICES[tensor.device.type],
                                  tensor.device.index or 0, tensor.dim(), code,
                                  8 * tensor.element_size(), 1, shape, None, 0))

@@ -65,12 +65,55 @@ kernel.func @cta(%x: !kernel.buffer<f32>) slots ["x"] rows ""
   // CHECK: llvm.store %[[V:.*]], %{{.*}} : f32, !llvm.ptr<3>
   // CHECK-NEXT: nvvm.barrier
   // CHECK-COUNT-2: llvm.load %{{.*}} : !llvm.ptr<3> -> f32
-  // CHECK: nvvm.barrier
+  // CHECK-NOT: nvvm.barrier
   %g:2 = kernel.gather %v subgroup 32 : f32 -> f32, f32
+  // In a loop the cells are written again: not before all have read them.
+  // CHECK: scf.for
+  // CHECK: llvm.store %{{.*}}, %{{.*}} : f32, !llvm.ptr<3>
+  // CHECK-NEXT: nvvm.barrier
+  // CHECK-COUNT-2: llvm.load %{{.*}} : !llvm.ptr<3> -> f32
+  // CHECK-NEXT: nvvm.barrier
+  %c1 = arith.constant 1 : i64
+  %c2 = arith.constant 2 : i64
+  scf.for %i = %c0 to %c2 step %c1 : i64 {
+    %w = kernel.load %x[%i] lane_stride 1 align 4 : !kernel.buffer<f32>, f32
+    %h:2 = kernel.gather %w subgroup 32 : f32 -> f32, f32
+    kernel.store %h#1 to %x[%i] lane_stride 1 align 4
+        : !kernel.buffer<f32>, f32
+  }
   %s = kernel.scratch : <4 x f32>
   kernel.poke %g#0, %s[%c0] : f32, <4 x f32>
   %k = kernel.peek %s[%c0] : <4 x f32>, f32
   kernel.store %k to %x[%c0] lane_stride 1 align 4 : !kernel.buffer<f32>, f32
+  kernel.return
+}
+
+// Packs that start anywhere: the two windows of 16 bytes in which one lies,
+// shifted, the second where the next lane has elements, else words of it. A
+// store hands its last words to the next lane.
+// CHECK-LABEL: llvm.func @anywhere(
+kernel.func @anywhere(%x: !kernel.buffer<bf16>, %y: !kernel.buffer<bf16>)
+    slots ["x", "y"] rows ""
+    schedule <"row_per_group", lanes = 32, subgroup = 32,
+              programs_per_group = 1, vector_bytes = 1, unroll = 16> {
+  %c0 = arith.constant 0 : i64
+  // CHECK: %[[SKEW:.*]] = llvm.and %{{.*}}, %{{.*}} : i32
+  // CHECK: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xi32>
+  // CHECK: scf.if
+  // CHECK: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xi32>
+  // CHECK: scf.if
+  // CHECK: llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr<1> -> i32
+  // CHECK: llvm.load %{{.*}} {alignment = 2 : i64} : !llvm.ptr<1> -> i16
+  // CHECK-COUNT-4: llvm.intr.fshr
+  %v:8 = kernel.load %x[%c0] lane_stride 8 align 2
+      : !kernel.buffer<bf16>, bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16
+  // CHECK-COUNT-4: nvvm.shfl.sync up
+  // CHECK: llvm.store %{{.*}}, %{{.*}} {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr<1>
+  // CHECK: llvm.store %{{.*}}, %{{.*}} {alignment = 4 : i64} : i32, !llvm.ptr<1>
+  // CHECK: llvm.store %{{.*}}, %{{.*}} {alignment = 2 : i64} : bf16, !llvm.ptr<1>
+  kernel.store %v#0, %v#1, %v#2, %v#3, %v#4, %v#5, %v#6, %v#7 to %y[%c0]
+      lane_stride 8 align 2 : !kernel.buffer<bf16>,
+      bf16, bf16, bf16, bf16, bf16, bf16, bf16, bf16
   kernel.return
 }
 

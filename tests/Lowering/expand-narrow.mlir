@@ -20,9 +20,10 @@ kernel.func @bf16(%x: !kernel.buffer<f32>, %y: !kernel.buffer<bf16>, %o: i64)
   // CPU: %[[R:.*]] = arith.addi %[[B]], %[[UP]]
   // CPU: arith.shrui %[[R]]
   // CPU-DAG: %[[NAN:.*]] = arith.cmpf uno, %[[V]], %[[V]]
-  // CPU-DAG: %[[Q:.*]] = arith.constant dense<32704> : vector<8xi16>
+  // CPU-DAG: %[[Q:.*]] = arith.constant dense<32704> : vector<8xi32>
   // CPU: %[[C:.*]] = arith.select %[[NAN]], %[[Q]]
-  // CPU: %[[N:.*]] = arith.bitcast %[[C]] : vector<8xi16> to vector<8xbf16>
+  // CPU: %[[H:.*]] = arith.trunci %[[C]]
+  // CPU: %[[N:.*]] = arith.bitcast %[[H]] : vector<8xi16> to vector<8xbf16>
   // The instruction of the GPU rounds; the NaN it gives is another.
   // GPU: %[[NAN:.*]] = arith.constant dense<0x7FC0> : vector<8xbf16>
   // GPU: %[[T:.*]] = arith.truncf %[[V]] : vector<8xf32> to vector<8xbf16>
