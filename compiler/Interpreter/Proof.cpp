@@ -37,11 +37,26 @@ std::vector<int64_t> interpreter::decisiveExtents(pact::ContractOp contract,
   return {extents.begin(), extents.end()};
 }
 
+/// Rows at which a program ends and another begins, where that costs little:
+/// what the arithmetic of one row does not show is which row it is.
+static int64_t decisiveRows(kernel::FuncOp func, int64_t extent, int64_t most) {
+  if (func.getRows().empty())
+    return 1;
+  int64_t rows = func.getSchedule().rowsPerProgram() + 1;
+  return std::max<int64_t>(1,
+                           std::min(rows, most / std::max<int64_t>(extent, 1)));
+}
+
 LogicalResult interpreter::proveSchedule(pact::ContractOp contract,
                                          pact::OperatorOp op,
                                          kernel::FuncOp func, int64_t most) {
-  for (int64_t extent : decisiveExtents(contract, op, most)) {
-    FailureOr<TreeReport> report = interpretTrees(contract, op, func, extent);
+  std::vector<int64_t> extents = decisiveExtents(contract, op, most);
+  for (int64_t extent : extents) {
+    // Rows at the smallest extent: they do not depend on it.
+    int64_t rows =
+        extent == extents.front() ? decisiveRows(func, extent, most) : 1;
+    FailureOr<TreeReport> report =
+        interpretTrees(contract, op, func, extent, rows);
     if (failed(report))
       return failure();
     if (report->equal())

@@ -1,4 +1,4 @@
-// Trial.cpp - one compilation, with or without a fault, and who noticed
+// Trial.cpp - compilations and packages, with and without a fault
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tests/faults/Trial.h"
@@ -6,18 +6,32 @@
 #include "codegen/Targets.h"
 #include "compiler/Pipeline/Pipeline.h"
 #include "mlir/IR/SymbolTable.h"
+#include "runtime/package/Format.h"
 
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <fstream>
+#include <iterator>
 #include <mutex>
-#include <nlohmann/json.hpp>
+#include <sstream>
 #include <sys/wait.h>
 
 using namespace bitpact;
 using namespace bitpact::faults;
 using nlohmann::json;
+namespace fs = std::filesystem;
+
+const char *faults::nameOf(Stage stage) {
+  const char *const names[] = {"kernel", "code", "package"};
+  return names[int(stage)];
+}
+
+const char *faults::nameOf(Detector detector) {
+  const char *const names[] = {"nobody", "verifier", "interpreter",
+                               "lint",   "loader",   "check"};
+  return names[int(detector)];
+}
 
 namespace {
 
@@ -28,7 +42,7 @@ bool runsHere(const codegen::Target &target) {
 
 /// The name of the only kernel of a variant's module, before and after
 /// conversion.
-std::string kernelOf(mlir::ModuleOp module) {
+std::string nameOfKernel(mlir::ModuleOp module) {
   std::string name;
   for (mlir::Operation &op : *module.getBody())
     if (auto symbol = op.getAttrOfType<mlir::StringAttr>(
@@ -40,11 +54,36 @@ std::string kernelOf(mlir::ModuleOp module) {
 
 std::string quoted(const std::string &path) { return "'" + path + "'"; }
 
+/// The line that says all that must be said; nothing if none does.
+std::optional<std::string> lineWith(const std::string &message,
+                                    const std::vector<std::string> &says) {
+  std::istringstream lines(message);
+  for (std::string line; std::getline(lines, line);)
+    if (std::all_of(says.begin(), says.end(), [&](const std::string &text) {
+          return line.find(text) != line.npos;
+        }))
+      return line;
+  return std::nullopt;
+}
+
+std::string bytesOf(const fs::path &path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+Outcome notSaid(const std::vector<std::string> &says,
+                const std::string &message) {
+  return {Outcome::Missed,
+          fmt::format("no line says {}: {}", fmt::join(says, " and "), message),
+          {},
+          {}};
+}
+
 } // namespace
 
-Trials::Compiled Trials::compile(const std::string &contract,
+Trials::Compiled Trials::compile(const std::vector<std::string> &contracts,
                                  const std::string &target,
-                                 const Mutation *mutation) {
+                                 const Mutation *mutation, bool prove) {
   Compiled result;
   result.package = fmt::format("{}/{}.pkg", scratch, packages++);
   mlir::DialectRegistry registry;
@@ -60,19 +99,34 @@ Trials::Compiled Trials::compile(const std::string &contract,
   if (failed(library))
     return result;
   pipeline::CompileRequest request;
-  request.contracts = {BITPACT_FAULT_CONTRACTS "/" + contract + ".json"};
+  for (const std::string &contract : contracts)
+    request.contracts.push_back(BITPACT_FAULT_CONTRACTS "/" + contract +
+                                ".json");
   request.output = result.package;
   request.targets = {target};
-  request.roles = {"train", "rollout"};
-  // The proof would be the first to meet a wrong kernel; these faults are for
-  // what comes after it.
-  request.proveKernels = !mutation;
+  request.roles = {"train"};
+  request.proveKernels = prove;
   if (mutation) {
+    result.kernel = kernelOf(mutation->subject);
     auto hook = [&](mlir::ModuleOp module) {
-      int places = mutation->apply(module);
+      if (nameOfKernel(module) != result.kernel)
+        return;
+      std::vector<mlir::Operation *> sites;
+      module.walk([&](mlir::Operation *op) {
+        if (mutation->isSite(op))
+          sites.push_back(op);
+      });
+      size_t chosen =
+          mutation->site < 0 ? sites.size() - 1 : size_t(mutation->site);
       std::lock_guard<std::mutex> lock(guard);
-      if (places)
-        result.changed[kernelOf(module)] += places;
+      result.sites = int(sites.size());
+      if (chosen >= sites.size())
+        return;
+      result.site = fmt::format("{} ({} of {})",
+                                sites[chosen]->getName().getStringRef().str(),
+                                chosen + 1, sites.size());
+      mlir::OpBuilder builder(sites[chosen]);
+      mutation->change(sites[chosen], builder);
     };
     (mutation->stage == Stage::Kernel ? request.mutateKernel
                                       : request.mutateLLVM) = hook;
@@ -82,10 +136,32 @@ Trials::Compiled Trials::compile(const std::string &contract,
   return result;
 }
 
+/// The schedules are asked for, so that no test knows how many there are.
+std::string Trials::kernelOf(const Subject &subject) {
+  mlir::DialectRegistry registry;
+  pipeline::registerDialects(registry);
+  mlir::MLIRContext context(registry);
+  context.loadAllAvailableDialects();
+  auto library = reader::Library::load(BITPACT_CONTRACTS, &context);
+  pipeline::CompileRequest request;
+  request.contracts = {BITPACT_FAULT_CONTRACTS "/" + subject.contract +
+                       ".json"};
+  request.targets = {subject.target};
+  request.roles = {"train"};
+  request.stopAfter = pipeline::Phase::Schedule;
+  if (failed(library))
+    return "";
+  auto listed = pipeline::compile(request, *library, &context, {});
+  if (failed(listed))
+    return "";
+  auto line = lineWith(listed->text, {subject.schedule});
+  return line ? line->substr(0, line->find(' ')) : "";
+}
+
 Trials::Checked Trials::check(const std::string &package) {
   Checked result;
   std::string command = quoted(BITPACT_TOOL) + " check " + quoted(package) +
-                        " --device cpu --rows 1,3 --repeat 1 --json 2>&1";
+                        " --device cpu --rows 1,3,9,17 --repeat 1 --json 2>&1";
   FILE *pipe = popen(command.c_str(), "r");
   std::string text;
   char buffer[4096];
@@ -106,8 +182,7 @@ Trials::Checked Trials::check(const std::string &package) {
     const json &first = variant.at("first");
     if (first.is_null())
       continue;
-    std::string id = variant.at("variant");
-    std::string where;
+    std::string id = variant.at("variant"), where;
     for (const auto &[dim, extent] : first.at("dims").items())
       where += fmt::format(" {}={}", dim, extent.get<int64_t>());
     result.differences[entries.at(id)] = fmt::format(
@@ -121,74 +196,199 @@ Trials::Checked Trials::check(const std::string &package) {
   return result;
 }
 
-std::string &Trials::clean(const std::string &contract,
-                           const std::string &target) {
-  auto [known, isNew] = cleanRuns.try_emplace(contract + " for " + target);
+const Trials::Clean &Trials::clean(const std::vector<std::string> &contracts,
+                                   const std::string &target) {
+  auto [known, isNew] = cleanRuns.try_emplace(
+      fmt::format("{} for {}", fmt::join(contracts, " "), target));
+  Clean &result = known->second;
   if (!isNew)
-    return known->second;
-  Compiled compiled = compile(contract, target, nullptr);
+    return result;
+  Compiled compiled = compile(contracts, target, nullptr, true);
+  result.package = compiled.package;
   if (!compiled.succeeded)
-    return known->second = "without the fault: " + compiled.said;
-  if (!runsHere(*codegen::builtinTargets().find(target)))
-    return known->second;
+    result.why = "without the fault: " + compiled.said;
+  else if (runsHere(*codegen::builtinTargets().find(target)))
+    if (Checked checked = check(compiled.package); checked.status != 0)
+      result.why = fmt::format("without the fault: check ends with {} {}",
+                               checked.status, checked.said);
+  return result;
+}
+
+Outcome Trials::judgeCheck(const Mutation &mutation, const Compiled &compiled) {
+  if (!compiled.succeeded)
+    return {
+        Outcome::Missed, "the compiler refuses it: " + compiled.said, {}, {}};
   Checked checked = check(compiled.package);
-  if (checked.status != 0)
-    known->second = fmt::format("without the fault: check ends with {} {}",
-                                checked.status, checked.said);
-  return known->second;
+  if (mutation.detector == Detector::Nobody)
+    return {checked.status ? Outcome::Missed : Outcome::Caught,
+            checked.status ? fmt::format("check ends with {} {}",
+                                         checked.status, checked.said)
+                           : "no fault, and none is reported",
+            {},
+            {}};
+  if (checked.status != 1)
+    return {Outcome::Missed,
+            fmt::format("check ends with {} {}", checked.status, checked.said),
+            {},
+            {}};
+  // The variant that was changed, and no other.
+  std::string message;
+  for (const auto &[kernel, text] : checked.differences) {
+    if (kernel != compiled.kernel)
+      return {Outcome::Missed, "differs and was not changed: " + text, {}, {}};
+    message += text + "\n";
+  }
+  auto line = lineWith(message, mutation.says);
+  return line ? Outcome{Outcome::Caught, *line, {}, {}}
+              : notSaid(mutation.says, message);
+}
+
+Outcome Trials::judge(const Mutation &mutation, const Compiled &compiled) {
+  if (mutation.detector == Detector::Check ||
+      mutation.detector == Detector::Nobody)
+    return judgeCheck(mutation, compiled);
+  if (compiled.succeeded)
+    return {Outcome::Missed, "the compiler made a package of it", {}, {}};
+  if (fs::exists(compiled.package))
+    return {Outcome::Missed, "a package was left behind", {}, {}};
+  bool proof = compiled.said.find("the proof of the kernel failed") !=
+               compiled.said.npos;
+  if (proof != (mutation.detector == Detector::Interpreter))
+    return {Outcome::Missed, "not by the detector: " + compiled.said, {}, {}};
+  auto line = lineWith(compiled.said, mutation.says);
+  return line ? Outcome{Outcome::Caught, *line, {}, {}}
+              : notSaid(mutation.says, compiled.said);
+}
+
+Outcome Trials::keepFor(const std::string &name, const std::string &target,
+                        const std::string &package) {
+  std::string file = name;
+  for (char &c : file)
+    if (!std::isalnum(static_cast<unsigned char>(c)))
+      c = '_';
+  if (!fs::exists(package))
+    return {Outcome::Missed, "the compiler refuses it", {}, {}};
+  fs::create_directories(keep);
+  fs::copy(package, fs::path(keep) / (file + ".pkg"),
+           fs::copy_options::recursive | fs::copy_options::overwrite_existing);
+  return {Outcome::NotRun, "kept for " + target, {}, {}};
 }
 
 Outcome Trials::run(const Mutation &mutation) {
+  const std::string &name = mutation.subject.target;
+  const codegen::Target *target = codegen::builtinTargets().find(name);
+  if (!target)
+    return {Outcome::Missed, "there is no target " + name, {}, {}};
+  if (!target->isUsable({}))
+    return {Outcome::NotRun, "no assembler for " + name, {}, {}};
+  bool checks = mutation.detector == Detector::Check ||
+                mutation.detector == Detector::Nobody;
+  bool here = runsHere(*target);
+  if (checks && !here && keep.empty())
+    return {Outcome::NotRun, "this machine does not run " + name, {}, {}};
+  const Clean &control = clean({mutation.subject.contract}, name);
+  if (!control.why.empty())
+    return {Outcome::Missed, control.why, {}, {}};
+
+  Compiled compiled =
+      compile({mutation.subject.contract}, name, &mutation, true);
+  if (compiled.site.empty())
+    return {Outcome::Missed,
+            fmt::format("the fault was not planted: {} sites in kernel '{}'; "
+                        "{}",
+                        compiled.sites, compiled.kernel, compiled.said),
+            {},
+            {}};
+  Outcome outcome = checks && !here
+                        ? keepFor(mutation.name, name, compiled.package)
+                        : judge(mutation, compiled);
+  outcome.where = compiled.site;
+  if (mutation.detector != Detector::Interpreter ||
+      outcome.kind != Outcome::Caught)
+    return outcome;
+  // The same fault where nobody proves: on a CPU, bytes tell most of them.
+  Compiled unproved =
+      compile({mutation.subject.contract}, name, &mutation, false);
+  if (!unproved.succeeded)
+    outcome.without = "lint";
+  else if (!runsHere(*target))
+    outcome.without = "not run";
+  else if (Checked checked = check(unproved.package); checked.status == 1)
+    outcome.without = "check";
+  else
+    outcome.without = checked.status == 0 ? "nobody" : "a crash";
+  return outcome;
+}
+
+Outcome Trials::run(const PackageMutation &mutation) {
   const codegen::Target *target =
       codegen::builtinTargets().find(mutation.target);
-  if (!target)
-    return {Outcome::Missed, "there is no target " + mutation.target};
-  if (!target->isUsable({}))
-    return {Outcome::NotRun, "no assembler for " + mutation.target};
-  if (mutation.detector == Detector::Check && !runsHere(*target))
-    return {Outcome::NotRun, "this machine does not run " + mutation.target};
-  if (const std::string &why = clean(mutation.contract, mutation.target);
-      !why.empty())
-    return {Outcome::Missed, why};
+  if (!target || !target->isUsable({}))
+    return {Outcome::NotRun, "no assembler for " + mutation.target, {}, {}};
+  bool away = mutation.detector == Detector::Check && !runsHere(*target);
+  if (away && keep.empty())
+    return {Outcome::NotRun,
+            "this machine does not run " + mutation.target,
+            {},
+            {}};
+  const Clean &control = clean(mutation.contracts, mutation.target);
+  if (!control.why.empty())
+    return {Outcome::Missed, control.why, {}, {}};
 
-  Compiled compiled = compile(mutation.contract, mutation.target, &mutation);
-  if (compiled.changed.empty())
-    return {Outcome::Missed, "the mutation changes nothing: " + compiled.said};
-  std::string message;
-  if (mutation.detector == Detector::Lint) {
-    if (compiled.succeeded)
-      return {Outcome::Missed, "the compiler made a package of it"};
-    if (std::filesystem::exists(compiled.package))
-      return {Outcome::Missed, "a package was left behind"};
-    message = compiled.said;
-  } else {
-    if (!compiled.succeeded)
-      return {Outcome::Missed, "the compiler refuses it: " + compiled.said};
-    Checked checked = check(compiled.package);
-    if (checked.status != 1)
-      return {Outcome::Missed, fmt::format("check ends with {} {}",
-                                           checked.status, checked.said)};
-    // The variants that were changed, and no others.
-    for (const auto &[kernel, places] : compiled.changed)
-      if (!checked.differences.count(kernel))
-        return {Outcome::Missed, kernel + " was changed and does not differ"};
-    for (const auto &[kernel, text] : checked.differences) {
-      if (!compiled.changed.count(kernel))
-        return {Outcome::Missed, "differs and was not changed: " + text};
-      message += text + "\n";
-    }
+  PackageFiles package;
+  for (const auto &entry : fs::recursive_directory_iterator(control.package))
+    if (entry.is_regular_file())
+      package.files[fs::relative(entry.path(), control.package)] =
+          bytesOf(entry.path());
+  package.manifest = json::parse(package.files.at("manifest.json"));
+  if (!mutation.change(package))
+    return {Outcome::Missed,
+            "the fault was not planted: nothing to change",
+            {},
+            {}};
+  if (mutation.seal == PackageMutation::Sealed) {
+    auto seal = [&](json &entry) {
+      auto file = package.files.find(entry.at("file"));
+      if (file == package.files.end())
+        return;
+      entry["sha256"] = package::sha256Hex(file->second);
+      if (entry.contains("bytes"))
+        entry["bytes"] = file->second.size();
+    };
+    for (json &contract : package.manifest.at("contracts"))
+      seal(contract);
+    for (json &variant : package.manifest.at("variants"))
+      seal(variant.at("code"));
+    package.manifest["sha256"] = package::manifestHash(package.manifest);
   }
-  // All that must be said, in one line.
-  for (size_t at = 0, end; at < message.size(); at = end + 1) {
-    end = std::min(message.find('\n', at), message.size());
-    std::string line = message.substr(at, end - at);
-    bool all = true;
-    for (const std::string &text : mutation.says)
-      all &= line.find(text) != line.npos;
-    if (all)
-      return {Outcome::Caught, line};
+  package.files["manifest.json"] =
+      package::canonicalText(package.manifest) + "\n";
+  std::string path = fmt::format("{}/{}.pkg", scratch, packages++);
+  for (const auto &[name, bytes] : package.files) {
+    fs::path file = fs::path(path) / name;
+    if (fs::path(name).lexically_normal() != fs::path(name))
+      continue; // a path that only the manifest may have
+    fs::create_directories(file.parent_path());
+    std::ofstream(file, std::ios::binary) << bytes;
   }
-  return {Outcome::Missed,
-          fmt::format("no line says {}: {}", fmt::join(mutation.says, " and "),
-                      message)};
+  if (away)
+    return keepFor(mutation.name, mutation.target, path);
+  Checked checked = check(path);
+  int wanted = mutation.detector == Detector::Check ? 1 : 2;
+  std::string message = checked.said;
+  for (const auto &[kernel, text] : checked.differences)
+    message += text + "\n";
+  if (checked.status != wanted)
+    return {Outcome::Missed,
+            fmt::format("check ends with {} {}", checked.status, message),
+            {},
+            {}};
+  auto line = lineWith(message, mutation.says);
+  if (!line)
+    return notSaid(mutation.says, message);
+  return {Outcome::Caught,
+          *line,
+          mutation.seal == PackageMutation::Sealed ? "sealed again"
+                                                   : "as altered",
+          {}};
 }

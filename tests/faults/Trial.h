@@ -1,4 +1,4 @@
-// Trial.h - one compilation, with or without a fault, and who noticed
+// Trial.h - one thing with a fault planted in it, and who noticed
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef BITPACT_TESTS_FAULTS_TRIAL_H
@@ -6,33 +6,40 @@
 
 #include "tests/faults/Mutations.h"
 
-#include <map>
-
 namespace bitpact::faults {
 
 struct Outcome {
   enum Kind { Caught, Missed, NotRun } kind = Missed;
   /// What the detector said, or what went wrong with the trial.
   std::string message;
+  /// Where the fault was planted, and in how many places it could have been.
+  std::string where;
+  /// Who notices a wrong kernel when the proof is left out.
+  std::string without;
 };
 
-/// Compiles the contract as it is: that must pass every detector. Then
-/// compiles it with the fault, which must change at least one variant, and
-/// expects the detector to name exactly what is wrong.
+/// First compiles the contracts as they are, which must pass every detector.
+/// Then plants the fault in one place, which must be there, and expects that
+/// the detector named with it, and none before it, says what is wrong.
 class Trials {
 public:
-  /// `scratch`: a directory for packages.
-  explicit Trials(std::string scratch) : scratch(std::move(scratch)) {}
+  /// `scratch`: a directory for packages. `keep`: one for packages with faults
+  /// that only a device which is not here can notice; or empty.
+  Trials(std::string scratch, std::string keep)
+      : scratch(std::move(scratch)), keep(std::move(keep)) {}
 
   Outcome run(const Mutation &mutation);
+  Outcome run(const PackageMutation &mutation);
 
 private:
   struct Compiled {
     bool succeeded = false;
     std::string said;
-    /// Kernel → places that were changed in it.
-    std::map<std::string, int> changed;
     std::string package;
+    /// The kernel that was changed, and what its sites were.
+    std::string kernel;
+    int sites = 0;
+    std::string site;
   };
   struct Checked {
     int status = 0;
@@ -40,15 +47,26 @@ private:
     std::map<std::string, std::string> differences;
     std::string said;
   };
-  Compiled compile(const std::string &contract, const std::string &target,
-                   const Mutation *mutation);
+  Compiled compile(const std::vector<std::string> &contracts,
+                   const std::string &target, const Mutation *mutation,
+                   bool prove);
+  std::string kernelOf(const Subject &subject);
   Checked check(const std::string &package);
-  /// Empty if the contract as it is passes, else why not.
-  std::string &clean(const std::string &contract, const std::string &target);
+  Outcome judge(const Mutation &mutation, const Compiled &compiled);
+  Outcome judgeCheck(const Mutation &mutation, const Compiled &compiled);
+  /// A package of the contracts as they are, and why they do not pass.
+  struct Clean {
+    std::string package, why;
+  };
+  const Clean &clean(const std::vector<std::string> &contracts,
+                     const std::string &target);
 
-  std::string scratch;
+  Outcome keepFor(const std::string &name, const std::string &target,
+                  const std::string &package);
+
+  std::string scratch, keep;
   int packages = 0;
-  std::map<std::string, std::string> cleanRuns;
+  std::map<std::string, Clean> cleanRuns;
 };
 
 } // namespace bitpact::faults

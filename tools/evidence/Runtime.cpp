@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/evidence/Runtime.h"
 
+#include "contracts/algebra/Digest.h"
+#include "contracts/algebra/RuleError.h"
 #include "tools/evidence/UserError.h"
 
 #include <algorithm>
@@ -41,6 +43,48 @@ TensorSpec tensorSpec(const bitpact_package *package, uint32_t contract,
   return spec;
 }
 
+/// A launch believes the manifest and the oracle the contract's text: the text
+/// must be what the digest names, and the manifest must repeat it.
+void checkText(const ContractSpec &spec) {
+  auto refuse = [&](const std::string &what) {
+    throw UserError(fmt::format("contract '{}': the contract's text {}; the "
+                                "package was altered",
+                                spec.name, what));
+  };
+  json text = json::parse(spec.text, nullptr, false);
+  try {
+    std::string digest = algebra::digest(text);
+    if (digest != spec.digest)
+      refuse(fmt::format("has the digest {}, the manifest says {}", digest,
+                         spec.digest));
+    const json &op = text.at("op");
+    json dims = json::object(), tensors = json::array(), types = json::object();
+    for (const auto &[dim, extent] : spec.dims)
+      dims[dim] = extent < 0 ? json("*") : json(extent);
+    for (const TensorSpec &tensor : spec.tensors) {
+      tensors.push_back({{"name", tensor.name},
+                         {"kind", tensor.output ? "out" : "in"},
+                         {"dims", tensor.dims}});
+      types[tensor.name] = tensor.type;
+    }
+    std::string name = fmt::format("{}@{}", op.at("name").get<std::string>(),
+                                   op.at("version").get<int64_t>());
+    for (const auto &[field, here, there] :
+         {std::tuple{"operator", json(spec.op), json(name)},
+          std::tuple{"name", json(spec.name), text.at("name")},
+          std::tuple{"dims", dims, text.at("dims")},
+          std::tuple{"tensors", tensors, op.at("tensors")},
+          std::tuple{"types", types, text.at("types")}})
+      if (here != there)
+        refuse(fmt::format("has the {} {}, the manifest says {}", field,
+                           there.dump(), here.dump()));
+  } catch (const json::exception &error) {
+    refuse(fmt::format("is not a contract: {}", error.what()));
+  } catch (const algebra::RuleError &error) {
+    refuse(fmt::format("is not a contract: {}", error.what()));
+  }
+}
+
 ContractSpec contractSpec(const bitpact_package *package, uint32_t index) {
   auto info = sized<bitpact_contract_info>();
   require(bitpact_contract_get_info(package, index, &info));
@@ -58,6 +102,7 @@ ContractSpec contractSpec(const bitpact_package *package, uint32_t index) {
     spec.dimOrder.emplace_back(dim.name);
     spec.dims[dim.name] = dim.extent;
   }
+  checkText(spec);
   return spec;
 }
 

@@ -67,6 +67,12 @@ static std::string freePath(int &fd) {
   return path;
 }
 
+#if defined(__aarch64__)
+constexpr unsigned hostMachine = EM_AARCH64;
+#else
+constexpr unsigned hostMachine = EM_X86_64;
+#endif
+
 // The loader maps what the headers say and faults on pages that are not there,
 // so a cut object is found before.
 static void checkObject(const std::string &bytes, const std::string &file) {
@@ -84,6 +90,8 @@ static void checkObject(const std::string &bytes, const std::string &file) {
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_type != ET_DYN ||
       header.e_phentsize != sizeof(Segment))
     refuse("it is not a 64-bit shared object");
+  if (header.e_machine != hostMachine)
+    refuse("it is code for another machine");
   uint64_t size = bytes.size();
   if (header.e_phoff > size ||
       header.e_phnum > (size - header.e_phoff) / sizeof(Segment))

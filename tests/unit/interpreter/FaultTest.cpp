@@ -124,7 +124,7 @@ TEST_CASE("a mask that is one element long reads outside of the row") {
       },
       2);
   CHECK_THAT(said, Contains("kernel.load of program 0, lane 6: offset 70 is "
-                            "outside of tensor 'x' with 70 elements"));
+                            "outside of tensor 'x' with 140 elements"));
 }
 
 TEST_CASE("an accumulator that begins with +0 where the first element seeds") {
