@@ -157,6 +157,11 @@ llvm::Expected<NodePlan> lowering::planNode(pact::NodeAttr node, int64_t extent,
   const algebra::Partition &partition = node.getPartition().getValue();
   NodePlan plan;
   plan.extent = extent;
+  if (node.getState() != algebra::State::None)
+    return refusal("state: schedules of rows accept sum, dot and max, and no "
+                   "exp_sum yet");
+  if (node.getExtent() != node.getStored())
+    return refusal("domain: schedules of rows accept dims without padding");
   if (auto offsets = partition.offsetsDigit())
     return refusal("partition: digit {0} has blocks given by offsets; "
                    "schedules of rows accept fixed and * digits",
@@ -223,6 +228,10 @@ NodePlan lowering::planAcross(int64_t lanes, int64_t extent, bool whole) {
 llvm::Expected<RowFamily> lowering::rowFamily(pact::ContractOp contract,
                                               pact::OperatorOp op) {
   RowFamily family;
+  if (!op.getOps<pact::IndexOp>().empty())
+    return refusal("operator {0} reads at an index; schedules of rows accept "
+                   "tensors of numbers",
+                   op.getSymName());
   for (pact::ReduceOp reduce : op.getOps<pact::ReduceOp>()) {
     StringRef over = reduce.getOver();
     if (!family.reducedDim.empty() && family.reducedDim != over)

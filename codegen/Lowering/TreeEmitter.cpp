@@ -53,6 +53,7 @@ FloatType TreeEmitter::floatType(algebra::Format format) const {
   case algebra::Format::F64:
     return builder.getF64Type();
   case algebra::Format::I32:
+  case algebra::Format::I64:
     break;
   }
   llvm_unreachable("partials are floats");

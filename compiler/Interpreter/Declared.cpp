@@ -196,6 +196,8 @@ TermId Declared::reduce(pact::ReduceOp op, int64_t row) {
   case pact::ReduceKind::Max:
     reduction.kind = algebra::ReductionKind::Max;
     break;
+  case pact::ReduceKind::ExpSum:
+    llvm_unreachable("row schedules refuse states");
   }
   reduction.start = attr.getStart();
   reduction.accumulator = interpreter::formatOf(node.accumulator);

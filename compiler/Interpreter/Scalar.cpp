@@ -39,6 +39,8 @@ Scalar interpreter::scalarOf(Format format) {
     return Scalar::F64;
   case Format::I32:
     return Scalar::I32;
+  case Format::I64:
+    return Scalar::I64;
   }
   llvm_unreachable("a format");
 }

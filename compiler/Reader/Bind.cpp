@@ -51,6 +51,14 @@ private:
   Attribute rounding(const Member &member);
   Attribute primitive(const Member &member);
   Attribute node(const Member &member);
+  /// A node's dim, and how much of it exists where it is padded.
+  struct Domain {
+    StringAttr dim;
+    int64_t extent = 0, stored = 0;
+  };
+  Domain domain(StringRef node, const reader::Value &value);
+  std::optional<algebra::State> state(StringRef node,
+                                      const reader::Value *value);
   std::optional<algebra::MergeOrder> merge(const reader::Value &list);
 
   Location place(ArrayRef<StringRef> path) const;
@@ -85,11 +93,13 @@ Attribute Binder::extent(const Member &member) {
 
 Type Binder::format(const reader::Value &value, StringRef what, bool integer) {
   Type type = pact::formatType(value.text, builder.getContext());
-  if (type && (integer || !type.isInteger(32)))
+  if (type && (integer || isa<FloatType>(type)))
     return type;
   error(value.loc) << what << " has the unknown format '" << value.text
                    << "'; allowed are bf16, f16, f32 and f64"
-                   << (integer ? ", and i32 for offsets" : "") << " [P1]";
+                   << (integer ? ", i32 for offsets, i32 and i64 for an index"
+                               : "")
+                   << " [P1]";
   return {};
 }
 
@@ -97,7 +107,7 @@ Attribute Binder::param(const Member &member) {
   auto [number, name] = StringRef(member.value.text).trim().split(' ');
   name = name.trim();
   Type type = pact::formatType(name, builder.getContext());
-  if (!type || type.isInteger(32)) {
+  if (!isa_and_nonnull<FloatType>(type)) {
     error(member.value.loc)
         << "param '" << member.key << "' is '" << member.value.text
         << "'; write a decimal number and its format, one of bf16, f16, f32 "
@@ -122,7 +132,7 @@ Attribute Binder::rounding(const Member &member) {
   auto [name, mode] = text.split(' ');
   Type type = pact::formatType(name, context);
   mode = mode.trim();
-  if (type && !type.isInteger(32) && mode == "rne")
+  if (isa_and_nonnull<FloatType>(type) && mode == "rne")
     return pact::RoundingAttr::get(context, type, builder.getStringAttr(mode));
   error(member.value.loc)
       << "site '" << member.key << "' rounds to '" << member.value.text
@@ -156,6 +166,40 @@ std::optional<algebra::MergeOrder> Binder::merge(const reader::Value &list) {
   return algebra::MergeOrder(std::move(entries));
 }
 
+Binder::Domain Binder::domain(StringRef node, const reader::Value &value) {
+  if (value.is(Kind::String))
+    return {builder.getStringAttr(value.text)};
+  if (value.members.size() != 1) {
+    error(value.loc) << "domain of node '" << node << "' names "
+                     << value.members.size() << " dims; write one [D2]";
+    return {};
+  }
+  const Member &only = value.members[0];
+  Domain result{builder.getStringAttr(only.key)};
+  for (auto [key, number] : {std::pair("extent", &result.extent),
+                             std::pair("stored", &result.stored)}) {
+    const reader::Value &given = *only.value.get(key);
+    if (!StringRef(given.text).getAsInteger(10, *number) && *number > 0)
+      continue;
+    error(given.loc) << "'" << key << "' of domain '" << only.key << "' is "
+                     << given.text
+                     << "; allowed are positive integers below 2^63 [D4]";
+    return {};
+  }
+  return result;
+}
+
+std::optional<algebra::State> Binder::state(StringRef node,
+                                            const reader::Value *value) {
+  if (!value)
+    return algebra::State::None;
+  std::optional<algebra::State> state = algebra::parseState(value->text);
+  if (!state)
+    error(value->loc) << "state of node '" << node << "' is '" << value->text
+                      << "'; allowed are two_pass and online [C4]";
+  return state;
+}
+
 Attribute Binder::node(const Member &member) {
   const reader::Value &value = member.value;
   bool before = std::exchange(ok, true);
@@ -175,6 +219,8 @@ Attribute Binder::node(const Member &member) {
                          << startText.text
                          << "'; allowed are identity and first [C4]";
 
+  Domain dims = domain(member.key, *value.get("domain"));
+  std::optional<algebra::State> meets = state(member.key, value.get("state"));
   const reader::Value &precision = *value.get("precision");
   Type accumulator = format(*precision.get("accumulator"),
                             "the accumulator of node '" + member.key + "'");
@@ -190,11 +236,10 @@ Attribute Binder::node(const Member &member) {
   if (!good)
     return {};
   MLIRContext *context = builder.getContext();
-  return pact::NodeAttr::get(context,
-                             builder.getStringAttr(value.get("domain")->text),
-                             pact::PartitionAttr::get(context, *partition),
-                             pact::MergeAttr::get(context, *order), *start,
-                             accumulator, product, offsets);
+  return pact::NodeAttr::get(
+      context, dims.dim, pact::PartitionAttr::get(context, *partition),
+      pact::MergeAttr::get(context, *order), *start, accumulator, product,
+      offsets, *meets, dims.extent, dims.stored);
 }
 
 /// The place of a field; of what holds it, where it is absent; of its key,
@@ -223,6 +268,8 @@ void Binder::placeOps(pact::OperatorOp op) const {
     Location loc = op.getLoc();
     if (auto input = dyn_cast<pact::InputOp>(each))
       loc = place({"types", input.getTensor()});
+    else if (auto index = dyn_cast<pact::IndexOp>(each))
+      loc = place({"types", index.getTensor()});
     else if (auto param = dyn_cast<pact::ParamOp>(each))
       loc = place({"params", param.getParam()});
     else if (auto reduce = dyn_cast<pact::ReduceOp>(each))

@@ -47,6 +47,8 @@ static json operatorOp(Operation &op, const Ids &ids) {
   json entry = {{"op", op.getName().stripDialect().str()}};
   TypeSwitch<Operation *>(&op)
       .Case([&](pact::InputOp op) { entry["tensor"] = op.getTensor().str(); })
+      .Case([&](pact::IndexOp op) { entry["tensor"] = op.getTensor().str(); })
+      .Case([&](pact::TakeOp op) { entry["over"] = op.getOver().str(); })
       .Case([&](pact::ParamOp op) { entry["param"] = op.getParam().str(); })
       .Case([&](pact::ExtentOp op) { entry["dim"] = op.getDim().str(); })
       .Case([&](pact::ConstantOp op) { entry["value"] = op.getValue().str(); })
@@ -95,6 +97,10 @@ static json canonicalOperator(pact::OperatorOp op) {
       tensors.push_back({{"name", input.getTensor().str()},
                          {"kind", "in"},
                          {"dims", dimNames(input.getResult().getType())}});
+    else if (auto index = dyn_cast<pact::IndexOp>(each))
+      tensors.push_back({{"name", index.getTensor().str()},
+                         {"kind", "index"},
+                         {"dims", dimNames(index.getResult().getType())}});
     else if (auto output = dyn_cast<pact::OutputOp>(each))
       tensors.push_back({{"name", output.getTensor().str()},
                          {"kind", "out"},
@@ -217,11 +223,19 @@ static json canonicalNode(pact::NodeAttr node) {
   json precision = {{"accumulator", typeName(node.getAccumulator())}};
   if (node.getProduct())
     precision["product"] = node.getProduct().str();
-  json result = {{"domain", node.getDomain().str()},
+  std::string dim = node.getDomain().str();
+  // A dim of which everything exists has one spelling.
+  json domain = dim;
+  if (node.getExtent() != node.getStored())
+    domain = {{dim,
+               {{"extent", node.getExtent()}, {"stored", node.getStored()}}}};
+  json result = {{"domain", domain},
                  {"partition", node.getPartition().getValue().text()},
                  {"merge", node.getMerge().getValue().texts()},
                  {"start", algebra::name(node.getStart())},
                  {"precision", precision}};
+  if (node.getState() != algebra::State::None)
+    result["state"] = algebra::name(node.getState());
   if (node.getOffsets())
     result["offsets"] = node.getOffsets().str();
   return result;

@@ -44,15 +44,24 @@ const Shape precision{{Kind::Object},
                       "an object",
                       nullptr,
                       {{"product", &text}, {"accumulator", &text, true}}};
+const Shape count{{Kind::Number}, "a positive integer"};
+const Shape padded{{Kind::Object},
+                   "an object",
+                   nullptr,
+                   {{"extent", &count, true}, {"stored", &count, true}}};
+const Shape domain{{Kind::String, Kind::Object},
+                   "a dim, or an object of one dim",
+                   &padded};
 const Shape node{{Kind::Object},
                  "an object",
                  nullptr,
                  {{"use", &textOrList},
-                  {"domain", &text, true},
+                  {"domain", &domain, true},
                   {"partition", &text, true},
                   {"offsets", &text},
                   {"merge", &textList, true},
                   {"start", &text, true},
+                  {"state", &text},
                   {"precision", &precision, true}}};
 const Shape nodes{{Kind::Object}, "an object of nodes", &node};
 const Shape contract{{Kind::Object},

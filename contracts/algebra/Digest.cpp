@@ -50,9 +50,15 @@ json digestForm(const json &contract) try {
     form.erase(key);
   dropDocs(form.at("op"));
 
+  // A dim that is read at an index decides what is in range.
   std::set<std::string> reduced;
+  for (const json &op : contract.at("op").at("body"))
+    if (op.at("op") == "take")
+      reduced.insert(op.at("over").get<std::string>());
   for (const auto &[name, node] : contract.at("nodes").items()) {
-    reduced.insert(node.at("domain").get<std::string>());
+    const json &domain = node.at("domain");
+    reduced.insert(domain.is_object() ? domain.items().begin().key()
+                                      : domain.get<std::string>());
     form.at("nodes").at(name) = nodeForm(node, "nodes." + name);
   }
   for (const auto &[dim, extent] : contract.at("dims").items())

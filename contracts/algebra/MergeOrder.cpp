@@ -1,4 +1,4 @@
-// MergeOrder.cpp - which digit is merged when, and how (rules T1-T8)
+// MergeOrder.cpp - which digit is merged when, and how (rules T1-T8, S2-S5)
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
@@ -24,10 +24,12 @@ std::optional<Enum> lookUp(const std::array<std::string_view, N> &names,
 }
 
 // Each indexed by its enum.
-constexpr std::array<std::string_view, 3> kindNames{"sum", "dot", "max"};
+constexpr std::array<std::string_view, 4> kindNames{"sum", "dot", "max",
+                                                    "exp_sum"};
 constexpr std::array<std::string_view, 2> startNames{"identity", "first"};
-constexpr std::array<std::string_view, 6> formNames{
-    "chain", "fold", "pairwise", "halving", "fused", "any"};
+constexpr std::array<std::string_view, 3> stateNames{"", "two_pass", "online"};
+constexpr std::array<std::string_view, 7> formNames{
+    "chain", "fold", "pairwise", "halving", "fused", "any", "carry"};
 
 /// Words, where a parenthesis keeps what it holds together.
 std::vector<std::string> words(std::string_view text) {
@@ -62,7 +64,16 @@ std::optional<ReductionKind> parseReductionKind(std::string_view text) {
   return lookUp<ReductionKind>(kindNames, text);
 }
 int operandCount(ReductionKind kind) {
-  return kind == ReductionKind::Dot ? 2 : 1;
+  return kind == ReductionKind::Dot || kind == ReductionKind::ExpSum ? 2 : 1;
+}
+ReductionKind stepKind(ReductionKind kind) {
+  return kind == ReductionKind::ExpSum ? ReductionKind::Sum : kind;
+}
+std::string_view name(State state) {
+  return stateNames[static_cast<size_t>(state)];
+}
+std::optional<State> parseState(std::string_view text) {
+  return text.empty() ? std::nullopt : lookUp<State>(stateNames, text);
 }
 std::string_view name(Start start) {
   return startNames[static_cast<size_t>(start)];
@@ -120,9 +131,9 @@ std::string Atom::text() const {
 MergeEntry MergeEntry::parse(std::string_view text) {
   auto fail = [&](std::string_view reason) {
     throw RuleError("T8", fmt::format("merge '{}': {}; a merge is: digit form "
-                                      "[from format] [in format], with form "
-                                      "one of chain fold pairwise halving "
-                                      "fused(atom) any",
+                                      "[merge] [from format] [in format], with "
+                                      "form one of chain carry fold pairwise "
+                                      "halving fused(atom) any",
                                       text, reason));
   };
   std::vector<std::string> parts = words(text);
@@ -146,6 +157,10 @@ MergeEntry MergeEntry::parse(std::string_view text) {
   }
 
   size_t next = 2;
+  if (next < parts.size() && parts[next] == "merge") {
+    entry.merge = true;
+    ++next;
+  }
   auto clause = [&](std::string_view keyword, std::optional<Format> &slot) {
     if (next >= parts.size() || parts[next] != keyword)
       return;
@@ -164,7 +179,8 @@ MergeEntry MergeEntry::parse(std::string_view text) {
   if (next != parts.size())
     fail(fmt::format("'{}' is out of place", parts[next]));
   if ((entry.from || entry.in) &&
-      (entry.form == Form::Chain || entry.form == Form::Fused))
+      (entry.form == Form::Chain || entry.form == Form::Carry ||
+       entry.form == Form::Fused))
     fail(fmt::format("'{}' takes elements through the step primitive, which "
                      "says how it rounds; from and in are for merges of "
                      "partials",
@@ -176,6 +192,8 @@ std::string MergeEntry::text() const {
   std::string result = digit + " " + std::string(name(form));
   if (atom)
     result += "(" + atom->text() + ")";
+  if (merge)
+    result += " merge";
   if (from)
     result += " from " + std::string(name(*from));
   if (in)
@@ -231,7 +249,8 @@ std::vector<BoundMerge> MergeOrder::bind(const Partition &partition) const {
       throw RuleError("T1",
                       fmt::format("digit '{}' is merged twice", entry.digit));
     merged[*digit] = true;
-    result.push_back({*digit, entry.form, entry.from, entry.in, entry.atom});
+    result.push_back({*digit, entry.form, entry.from, entry.in, entry.atom,
+                      entry.merge});
   }
   for (int i = 0; i < partition.size(); ++i)
     if (!merged[i])
@@ -240,9 +259,55 @@ std::vector<BoundMerge> MergeOrder::bind(const Partition &partition) const {
   return result;
 }
 
+void MergeOrder::validateState(const std::vector<BoundMerge> &bound,
+                               ReductionKind kind, State state) const {
+  if ((kind == ReductionKind::ExpSum) != (state != State::None))
+    throw RuleError(
+        "S2", state == State::None
+                  ? std::string("an exp_sum says how it meets its maximum: "
+                                "state is two_pass or online")
+                  : fmt::format("the state is {}, a {} has none; it is for "
+                                "exp_sum",
+                                name(state), name(kind)));
+  bool meets = false, carried = false, merged = false;
+  for (size_t i = 0; i < bound.size(); ++i) {
+    auto fail = [&](const char *rule, std::string_view reason) {
+      throw RuleError(rule, fmt::format("merge '{}': {}", entryList[i].text(),
+                                        reason));
+    };
+    bool carry = bound[i].form == Form::Carry;
+    if ((carry || bound[i].merge) && state != State::Online)
+      fail("S3", fmt::format("{} is for states whose maximum runs, this is {}",
+                             carry ? "carry" : "merge",
+                             state == State::TwoPass
+                                 ? std::string("a two_pass exp_sum")
+                                 : fmt::format("a {}", name(kind))));
+    if (merged && !bound[i].merge)
+      fail("S5", "below it states are merged, and above that every merge is "
+                 "one of states");
+    if (bound[i].merge && bound[i].form != Form::Fold &&
+        bound[i].form != Form::Pairwise && bound[i].form != Form::Halving)
+      fail("S5", fmt::format("states meet by fold, pairwise or halving, not by "
+                             "{}",
+                             name(bound[i].form)));
+    if (carry && carried && bound[i - 1].form != Form::Carry)
+      fail("S4", fmt::format("below it is {}, and below that another carry; "
+                             "carries are consecutive entries",
+                             name(bound[i - 1].form)));
+    carried |= carry;
+    merged |= bound[i].merge;
+    meets |= carry || bound[i].merge;
+  }
+  if (state == State::Online && !meets)
+    throw RuleError("S3", "an online exp_sum has a carry or a merge of states; "
+                          "without one its maximum does not run, which is "
+                          "two_pass");
+}
+
 void MergeOrder::validate(const Partition &partition, ReductionKind kind,
-                          Start start) const {
+                          Start start, State state) const {
   std::vector<BoundMerge> bound = bind(partition);
+  validateState(bound, kind, state);
   for (size_t i = 0; i < bound.size(); ++i) {
     const BoundMerge &merge = bound[i];
     const Digit &digit = partition.digits()[merge.digit];
@@ -253,14 +318,14 @@ void MergeOrder::validate(const Partition &partition, ReductionKind kind,
     };
     if (digit.kind != DigitKind::Fixed &&
         (merge.form == Form::Halving || merge.form == Form::Fused))
-      fail("T3", "a digit whose number of blocks is open admits chain, fold, "
-                 "pairwise, any");
+      fail("T3", "a digit whose number of blocks is open admits chain, carry, "
+                 "fold, pairwise, any");
     if (merge.form == Form::Halving && !isPowerOfTwo(digit.radix))
       fail("T2", fmt::format("the radix {} is no power of two", digit.radix));
     if (merge.form == Form::Any && kind != ReductionKind::Max)
       fail("T4", fmt::format("the merge of a {} rounds, so its order is part "
                              "of the contract; any is for max",
-                             name(kind)));
+                             name(stepKind(kind))));
     if (merge.form == Form::Chain && i > 0 &&
         bound[i - 1].form != Form::Chain && bound[i - 1].form != Form::Fused)
       fail("T5", fmt::format("a chain takes elements, below it is {}; over "
@@ -292,6 +357,21 @@ MergeOrder MergeOrder::renamed(const Partition &partition) const {
   for (size_t i = 0; i < entries.size(); ++i)
     entries[i].digit = "d" + std::to_string(bound[i].digit);
   return MergeOrder(std::move(entries));
+}
+
+StateEntries stateEntries(const std::vector<BoundMerge> &entries) {
+  StateEntries result{0, 0, 0};
+  int count = static_cast<int>(entries.size());
+  while (result.merge < count && !entries[result.merge].merge)
+    ++result.merge;
+  while (result.carry < result.merge &&
+         entries[result.carry].form != Form::Carry)
+    ++result.carry;
+  result.plain = result.carry;
+  while (result.plain < result.merge &&
+         entries[result.plain].form == Form::Carry)
+    ++result.plain;
+  return result;
 }
 
 int accumulatorEntries(const std::vector<BoundMerge> &entries) {

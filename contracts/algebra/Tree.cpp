@@ -22,7 +22,8 @@ std::vector<TreeId> sortedChildren(const TreeNode &node) {
 
 bool same(const TreeNode &a, const TreeNode &b) {
   return a.kind == b.kind && a.format == b.format && a.position == b.position &&
-         a.atom == b.atom && sortedChildren(a) == sortedChildren(b);
+         a.atom == b.atom && a.ranges == b.ranges &&
+         sortedChildren(a) == sortedChildren(b);
 }
 
 size_t hash(const TreeNode &node) {
@@ -33,6 +34,8 @@ size_t hash(const TreeNode &node) {
   mix(static_cast<size_t>(node.format));
   mix(std::hash<int64_t>()(node.position));
   mix(static_cast<size_t>(node.atom.terms * 64 + node.atom.fraction));
+  for (int64_t edge : node.ranges)
+    mix(std::hash<int64_t>()(edge));
   for (TreeId child : sortedChildren(node))
     mix(static_cast<size_t>(child));
   return result;
@@ -107,6 +110,44 @@ TreeId TreeStore::round(Format format, TreeId part) {
   TreeNode node{TreeKind::Round};
   node.format = format;
   node.children = {part};
+  return intern(std::move(node));
+}
+
+TreeId TreeStore::bound(std::optional<TreeId> bound,
+                        const std::vector<int64_t> &positions) {
+  std::vector<std::pair<int64_t, int64_t>> runs;
+  if (bound)
+    for (size_t i = 0; i < nodes[*bound].ranges.size(); i += 2)
+      runs.emplace_back(nodes[*bound].ranges[i], nodes[*bound].ranges[i + 1]);
+  for (int64_t position : positions)
+    runs.emplace_back(position, position + 1);
+  std::sort(runs.begin(), runs.end());
+  TreeNode node{TreeKind::Bound};
+  for (auto [begin, end] : runs) {
+    if (!node.ranges.empty() && node.ranges.back() >= begin)
+      node.ranges.back() = std::max(node.ranges.back(), end);
+    else
+      node.ranges.insert(node.ranges.end(), {begin, end});
+  }
+  return intern(std::move(node));
+}
+
+TreeId TreeStore::weight(TreeId leaf, TreeId bound) {
+  TreeNode node{TreeKind::Weight};
+  node.children = {leaf, bound};
+  return intern(std::move(node));
+}
+
+TreeId TreeStore::rescale(TreeId part, TreeId before, TreeId after) {
+  TreeNode node{TreeKind::Rescale};
+  node.children = {part, before, after};
+  return intern(std::move(node));
+}
+
+TreeId TreeStore::combine(TreeId left, TreeId leftBound, TreeId right,
+                          TreeId rightBound, TreeId bound) {
+  TreeNode node{TreeKind::Combine};
+  node.children = {left, right, leftBound, rightBound, bound};
   return intern(std::move(node));
 }
 

@@ -9,6 +9,7 @@
 #include "contracts/algebra/MergeOrder.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -25,7 +26,11 @@ enum class TreeKind : uint8_t {
   Fused,    ///< one atom step: (accumulator, leaf…), the leaves unordered
   Merge,    ///< merge of two complete partials, commutative
   Any,      ///< merge of a set of partials in an order left open
-  Round     ///< rounding to `format`: (partial)
+  Round,    ///< rounding to `format`: (partial)
+  Bound,    ///< the maximum of the elements in `ranges`
+  Weight,   ///< an element's weight under a maximum: (leaf, bound)
+  Rescale,  ///< a partial under another maximum: (partial, bound, bound)
+  Combine   ///< two states meet: (left, right, left's bound, right's, both's)
 };
 
 struct TreeNode {
@@ -33,6 +38,8 @@ struct TreeNode {
   Format format = Format::F32;    ///< of Round
   int64_t position = -1;          ///< of Leaf
   Atom atom{};                    ///< of Fused
+  /// Of Bound: begin and end of every run of positions, ascending.
+  std::vector<int64_t> ranges{};
   std::vector<TreeId> children{}; ///< in the order first written
 };
 
@@ -53,6 +60,14 @@ public:
   TreeId any(const std::vector<TreeId> &parts);
   /// Rounding what was already rounded to a format inside `format` is that.
   TreeId round(Format format, TreeId part);
+  /// The maximum of what `bound` covers, if given, and of these positions.
+  TreeId bound(std::optional<TreeId> bound,
+               const std::vector<int64_t> &positions);
+  TreeId weight(TreeId leaf, TreeId bound);
+  TreeId rescale(TreeId part, TreeId before, TreeId after);
+  /// The operands stay in their order: a combine need not be commutative.
+  TreeId combine(TreeId left, TreeId leftBound, TreeId right,
+                 TreeId rightBound, TreeId bound);
 
   const TreeNode &node(TreeId id) const { return nodes[id]; }
   int64_t size() const { return static_cast<int64_t>(nodes.size()); }
@@ -61,7 +76,8 @@ public:
   std::vector<int64_t> leaves(TreeId root) const;
 
   /// One line: `chain(id, x0, x1)`, `(a + b)`, `fused(id; x0 x1)`,
-  /// `bf16(a)`, `any(a, b)`; a chain seeded by x0 is `chain(x0, x1)`.
+  /// `bf16(a)`, `any(a, b)`; a chain seeded by x0 is `chain(x0, x1)`. Weights
+  /// are written as their elements, `carry(a)` is rescaled, `(a ⊕ b)` combined.
   std::string expression(TreeId root) const;
 
   /// The tree over several lines, one merge a line, for people.

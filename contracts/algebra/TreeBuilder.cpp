@@ -11,7 +11,37 @@
 namespace bitpact::algebra {
 namespace {
 
-using Parts = std::map<int64_t, TreeId>; // by block number, empty ones left out
+/// By block number, empty ones left out.
+template <class Part> using Parts = std::map<int64_t, Part>;
+
+/// Merges all parts as a form says; `two` merges a lower and a higher one.
+template <class Part, class Two>
+Part mergeAll(Form form, int64_t radix, Parts<Part> parts, Two two) {
+  auto pairUp = [&](auto &&numberOf) {
+    Parts<Part> next;
+    for (auto &[block, part] : parts) {
+      auto [at, isNew] = next.emplace(numberOf(block), part);
+      if (!isNew)
+        at->second = two(at->second, part);
+    }
+    parts = std::move(next);
+  };
+  switch (form) {
+  case Form::Pairwise:
+    // Bit by bit from the lowest: neighbours, then neighbours of those.
+    while (parts.size() > 1)
+      pairUp([](int64_t block) { return block / 2; });
+    break;
+  case Form::Halving:
+    // Bit by bit from the highest: block j meets block j + m/2.
+    for (int64_t half = radix / 2; half > 0; half /= 2)
+      pairUp([&](int64_t block) { return block % half; });
+    break;
+  default: // Fold; chains and atoms are below every merge of partials.
+    pairUp([](int64_t) { return 0; });
+  }
+  return parts.begin()->second;
+}
 
 /// Builds from the outermost merge inwards: the elements of a part are split by
 /// the outermost digit that is left, which gives the parts of that merge.
@@ -21,10 +51,16 @@ public:
           const std::vector<std::vector<int64_t>> &digits)
       : store(store), reduction(reduction),
         entries(reduction.order.bind(reduction.partition)),
-        accumulator(accumulatorEntries(entries)), digits(digits) {}
+        accumulator(accumulatorEntries(entries)),
+        states(stateEntries(entries)), digits(digits) {}
 
   TreeId build(const std::vector<int64_t> &positions) {
-    return partial(static_cast<int>(entries.size()), positions);
+    int all = static_cast<int>(entries.size());
+    if (reduction.state == State::Online)
+      return stateOf(all, positions).sum;
+    if (reduction.state == State::TwoPass)
+      bound = store.bound(std::nullopt, positions);
+    return partial(all, positions);
   }
 
 private:
@@ -32,7 +68,9 @@ private:
   const Reduction &reduction;
   std::vector<BoundMerge> entries;
   int accumulator; // leading entries that form one accumulator
+  StateEntries states;
   const std::vector<std::vector<int64_t>> &digits;
+  std::optional<TreeId> bound; // under which elements are weighted
 
   std::map<int64_t, std::vector<int64_t>>
   split(int level, const std::vector<int64_t> &positions) const {
@@ -51,7 +89,7 @@ private:
       return *state;
     }
     const BoundMerge &entry = entries[levels - 1];
-    Parts parts;
+    Parts<TreeId> parts;
     for (const auto &[block, inside] : split(levels - 1, positions)) {
       TreeId part = partial(levels - 1, inside);
       parts[block] = entry.from ? rounded(*entry.from, part) : part;
@@ -78,6 +116,8 @@ private:
   }
 
   void take(TreeId leaf, std::optional<TreeId> &state) {
+    if (bound)
+      leaf = store.weight(leaf, *bound);
     if (!state && reduction.start == Start::First)
       state = store.first(leaf);
     else
@@ -96,49 +136,111 @@ private:
     return entry.in ? rounded(*entry.in, merged) : merged;
   }
 
-  TreeId merge(const BoundMerge &entry, Parts parts) {
-    switch (entry.form) {
-    case Form::Pairwise:
-      // Bit by bit from the lowest: neighbours, then neighbours of those.
-      while (parts.size() > 1) {
-        Parts next;
-        for (auto [block, part] : parts) {
-          auto [at, isNew] = next.emplace(block / 2, part);
-          if (!isNew)
-            at->second = mergeTwo(entry, at->second, part);
-        }
-        parts = std::move(next);
+  int64_t radix(const BoundMerge &entry) const {
+    return reduction.partition.digits()[entry.digit].radix;
+  }
+
+  TreeId merge(const BoundMerge &entry, Parts<TreeId> parts) {
+    if (entry.form != Form::Any)
+      return mergeAll(
+          entry.form, radix(entry), std::move(parts),
+          [&](TreeId a, TreeId b) { return mergeTwo(entry, a, b); });
+    std::vector<TreeId> all;
+    for (auto [block, part] : parts)
+      all.push_back(part);
+    TreeId merged = store.any(all);
+    return entry.in && all.size() > 1 ? rounded(*entry.in, merged) : merged;
+  }
+
+  /// A sum and the maximum under which its elements are weighted.
+  struct SumAndBound {
+    TreeId sum, bound;
+    std::vector<int64_t> positions;
+  };
+
+  /// The state of elements that differ only in the first `levels` entries.
+  SumAndBound stateOf(int levels, const std::vector<int64_t> &positions) {
+    if (levels == states.merge)
+      return carried(positions);
+    const BoundMerge &entry = entries[levels - 1];
+    Parts<SumAndBound> parts;
+    for (const auto &[block, inside] : split(levels - 1, positions)) {
+      SumAndBound part = stateOf(levels - 1, inside);
+      if (entry.from)
+        part.sum = rounded(*entry.from, part.sum);
+      parts.emplace(block, std::move(part));
+    }
+    return mergeAll(entry.form, radix(entry), std::move(parts),
+                    [&](const SumAndBound &a, const SumAndBound &b) {
+                      SumAndBound both{0, store.bound(a.bound, b.positions),
+                                       a.positions};
+                      both.positions.insert(both.positions.end(),
+                                            b.positions.begin(),
+                                            b.positions.end());
+                      both.sum = store.combine(a.sum, a.bound, b.sum, b.bound,
+                                               both.bound);
+                      if (entry.in)
+                        both.sum = rounded(*entry.in, both.sum);
+                      return both;
+                    });
+  }
+
+  using Accumulators = std::map<std::vector<int64_t>, std::optional<TreeId>>;
+
+  /// The state of elements that share a running maximum: the carries, then the
+  /// plain merges of their accumulators.
+  SumAndBound carried(const std::vector<int64_t> &positions) {
+    Accumulators accumulators;
+    bound.reset();
+    carry(states.plain, positions, accumulators);
+    return {joined(states.merge, positions, accumulators), *bound, positions};
+  }
+
+  /// One step a block of the innermost carry, the outermost digit first.
+  void carry(int levels, const std::vector<int64_t> &positions,
+             Accumulators &accumulators) {
+    if (levels > states.carry) {
+      for (const auto &[block, inside] : split(levels - 1, positions))
+        carry(levels - 1, inside, accumulators);
+      return;
+    }
+    std::optional<TreeId> before = bound;
+    bound = store.bound(before, positions);
+    for (auto &[key, sum] : accumulators)
+      sum = store.rescale(*sum, *before, *bound);
+    std::map<std::vector<int64_t>, std::vector<int64_t>> inside;
+    for (int64_t position : positions)
+      inside[keyOf(position)].push_back(position);
+    for (const auto &[key, elements] : inside) {
+      std::optional<TreeId> &sum = accumulators[key];
+      if (accumulator == states.carry) {
+        visit(states.carry, elements, sum);
+        continue;
       }
-      return parts.begin()->second;
-    case Form::Halving: {
-      // Bit by bit from the highest: block j meets block j + m/2.
-      int64_t radix = reduction.partition.digits()[entry.digit].radix;
-      for (int64_t half = radix / 2; half > 0; half /= 2) {
-        Parts next;
-        for (auto [block, part] : parts) {
-          auto [at, isNew] = next.emplace(block % half, part);
-          if (!isNew)
-            at->second = mergeTwo(entry, at->second, part);
-        }
-        parts = std::move(next);
-      }
-      return parts.begin()->second;
+      TreeId part = partial(states.carry, elements);
+      sum = sum ? store.merge(*sum, part) : part;
     }
-    case Form::Any: {
-      std::vector<TreeId> all;
-      for (auto [block, part] : parts)
-        all.push_back(part);
-      TreeId merged = store.any(all);
-      return entry.in && all.size() > 1 ? rounded(*entry.in, merged) : merged;
+  }
+
+  /// An element's blocks of the plain merges: which accumulator takes it.
+  std::vector<int64_t> keyOf(int64_t position) const {
+    std::vector<int64_t> key;
+    for (int i = states.plain; i < states.merge; ++i)
+      key.push_back(digits[position][entries[i].digit]);
+    return key;
+  }
+
+  TreeId joined(int levels, const std::vector<int64_t> &positions,
+                const Accumulators &accumulators) {
+    if (levels == states.plain)
+      return *accumulators.at(keyOf(positions[0]));
+    const BoundMerge &entry = entries[levels - 1];
+    Parts<TreeId> parts;
+    for (const auto &[block, inside] : split(levels - 1, positions)) {
+      TreeId part = joined(levels - 1, inside, accumulators);
+      parts[block] = entry.from ? rounded(*entry.from, part) : part;
     }
-    default: { // Fold; chains and atoms are below every merge of partials.
-      auto it = parts.begin();
-      TreeId result = it->second;
-      while (++it != parts.end())
-        result = mergeTwo(entry, result, it->second);
-      return result;
-    }
-    }
+    return merge(entry, std::move(parts));
   }
 };
 

@@ -21,9 +21,10 @@ struct Reduction {
   ReductionKind kind = ReductionKind::Sum;
   Start start = Start::Identity;
   Format accumulator = Format::F32;
+  State state = State::None;
 
   /// Throws RuleError unless the texts fit each other.
-  void validate() const { order.validate(partition, kind, start); }
+  void validate() const { order.validate(partition, kind, start, state); }
 };
 
 /// Which elements take part; with an empty mask all of [0, extent) do.

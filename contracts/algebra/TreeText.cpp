@@ -10,7 +10,7 @@ namespace bitpact::algebra {
 namespace {
 
 /// The accumulator's states of a chain that ends at `last`, oldest first. They
-/// are Step nodes after one First, Identity or Fused node.
+/// are Step nodes after one First, Identity, Fused or Rescale node.
 std::vector<TreeId> chainOf(const TreeStore &store, TreeId last) {
   std::vector<TreeId> states{last};
   while (store.node(states.back()).kind == TreeKind::Step)
@@ -20,7 +20,10 @@ std::vector<TreeId> chainOf(const TreeStore &store, TreeId last) {
 }
 
 std::string leafText(const TreeStore &store, TreeId leaf) {
-  return "x" + std::to_string(store.node(leaf).position);
+  const TreeNode &node = store.node(leaf);
+  if (node.kind == TreeKind::Weight)
+    return leafText(store, node.children[0]);
+  return "x" + std::to_string(node.position);
 }
 
 /// A fused chain written flat: `fused(id; x0 x1; x2 x3)`.
@@ -60,16 +63,24 @@ void drawInto(const TreeStore &store, TreeId id, const std::string &indent,
               std::string &out) {
   const TreeNode &node = store.node(id);
   bool inner = node.kind == TreeKind::Merge || node.kind == TreeKind::Any ||
-               node.kind == TreeKind::Round;
+               node.kind == TreeKind::Round || node.kind == TreeKind::Rescale ||
+               node.kind == TreeKind::Combine;
   if (!inner) {
     out += store.expression(id) + "\n";
     return;
   }
-  out += node.kind == TreeKind::Merge ? "+\n"
-         : node.kind == TreeKind::Any ? "any\n"
-                                      : std::string(name(node.format)) + "\n";
-  for (size_t i = 0; i < node.children.size(); ++i) {
-    bool last = i + 1 == node.children.size();
+  out += node.kind == TreeKind::Merge     ? "+\n"
+         : node.kind == TreeKind::Any     ? "any\n"
+         : node.kind == TreeKind::Rescale ? "carry\n"
+         : node.kind == TreeKind::Combine
+             ? "⊕\n"
+             : std::string(name(node.format)) + "\n";
+  // What follows the partials is the bounds of their maxima.
+  size_t parts = node.kind == TreeKind::Rescale   ? 1
+                 : node.kind == TreeKind::Combine ? 2
+                                                  : node.children.size();
+  for (size_t i = 0; i < parts; ++i) {
+    bool last = i + 1 == parts;
     out += indent + (last ? "└─ " : "├─ ");
     drawInto(store, node.children[i], indent + (last ? "   " : "│  "), out);
   }
@@ -101,6 +112,22 @@ std::string TreeStore::expression(TreeId root) const {
   case TreeKind::Round:
     return std::string(name(node.format)) + "(" + expression(node.children[0]) +
            ")";
+  case TreeKind::Bound: {
+    std::string text = "max(";
+    for (size_t i = 0; i < node.ranges.size(); i += 2) {
+      text += (i ? ", x" : "x") + std::to_string(node.ranges[i]);
+      if (node.ranges[i + 1] - node.ranges[i] > 1)
+        text += "…x" + std::to_string(node.ranges[i + 1] - 1);
+    }
+    return text + ")";
+  }
+  case TreeKind::Weight:
+    return leafText(*this, root);
+  case TreeKind::Rescale:
+    return "carry(" + expression(node.children[0]) + ")";
+  case TreeKind::Combine:
+    return "(" + expression(node.children[0]) + " ⊕ " +
+           expression(node.children[1]) + ")";
   }
   return {};
 }

@@ -1,5 +1,5 @@
-// ContractTables.cpp - what a contract says about dims, tensors, nodes and
-// sites Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// ContractTables.cpp - what a contract says about dims, tensors and sites
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "contracts/reference/ContractTables.h"
@@ -18,6 +18,16 @@ using nlohmann::json;
 
 namespace {
 
+template <class Facts>
+int find(const std::vector<Facts> &all, const std::string &name) {
+  for (size_t i = 0; i < all.size(); ++i)
+    if (all[i].name == name)
+      return static_cast<int>(i);
+  return -1;
+}
+
+} // namespace
+
 Format formatAt(const json &text, const std::string &where, bool integers) {
   std::optional<Format> format = algebra::parseFormat(text.get<std::string>());
   if (!format || (!integers && !algebra::isFloat(*format)))
@@ -28,16 +38,6 @@ Format formatAt(const json &text, const std::string &where, bool integers) {
                     where);
   return *format;
 }
-
-template <class Facts>
-int find(const std::vector<Facts> &all, const std::string &name) {
-  for (size_t i = 0; i < all.size(); ++i)
-    if (all[i].name == name)
-      return static_cast<int>(i);
-  return -1;
-}
-
-} // namespace
 
 ContractTables::ContractTables(const json &contract, OperatorProgram &program)
     : contract(contract), program(program) {
@@ -80,18 +80,22 @@ void ContractTables::readTensors() {
     TensorFacts facts;
     facts.name = tensor.at("name").get<std::string>();
     std::string kind = tensor.at("kind").get<std::string>();
-    if (kind != "in" && kind != "out")
+    if (kind != "in" && kind != "out" && kind != "index")
       throw RuleError("C4",
-                      fmt::format("a tensor is in or out, not '{}'", kind),
+                      fmt::format("a tensor is in, out or index, not '{}'",
+                                  kind),
                       "op.tensors." + facts.name);
     if (find(program.tensors, facts.name) >= 0)
       throw RuleError("C3", "two tensors have this name",
                       "op.tensors." + facts.name);
-    facts.isInput = kind == "in";
+    facts.isInput = kind != "out";
+    facts.isIndex = kind == "index";
     facts.format = tensorFormat(facts.name);
     if (!facts.isInput && !algebra::isFloat(facts.format))
       throw RuleError("P1", "an output has a float format",
                       "types." + facts.name);
+    if (facts.isIndex && algebra::isFloat(facts.format))
+      throw RuleError("P1", "an index is i32 or i64", "types." + facts.name);
     for (const json &name : tensor.at("dims")) {
       int number = dim(name.get<std::string>());
       if (std::count(facts.dims.begin(), facts.dims.end(), number))
@@ -123,6 +127,14 @@ int ContractTables::inputTensor(const std::string &name) const {
   return number;
 }
 
+int ContractTables::indexTensor(const std::string &name) const {
+  int number = find(program.tensors, name);
+  if (number < 0 || !program.tensors[number].isIndex)
+    throw RuleError("C4", fmt::format("there is no index '{}'", name),
+                    "op.tensors");
+  return number;
+}
+
 const TensorFacts &ContractTables::outputTensor(const std::string &name) const {
   int number = find(program.tensors, name);
   if (number < 0 || program.tensors[number].isInput)
@@ -149,123 +161,6 @@ std::pair<Format, double> ContractTables::param(const std::string &name) const {
         fmt::format("'{}' are no bits of a {}", text, algebra::name(format)),
         where);
   return {format, decode(format, bits)};
-}
-
-int ContractTables::offsetsTensor(const std::string &name,
-                                  const std::string &where) {
-  int number = find(program.tensors, name);
-  if (number < 0) { // an input that only the contract knows of
-    if (!contract.at("types").contains(name))
-      throw RuleError("PI7", fmt::format("the offsets '{}' are no input", name),
-                      where);
-    program.tensors.push_back({name, true, tensorFormat(name), {}});
-    number = static_cast<int>(program.tensors.size()) - 1;
-  }
-  const TensorFacts &facts = program.tensors[number];
-  if (!facts.isInput || facts.format != Format::I32 || facts.dims.size() > 1)
-    throw RuleError("PI7",
-                    fmt::format("the offsets '{}' must be an i32 input "
-                                "with one axis",
-                                name),
-                    where);
-  return number;
-}
-
-int ContractTables::node(const std::string &name, const std::string &kind,
-                         const std::string &over) {
-  std::string where = "nodes." + name;
-  if (!contract.at("nodes").contains(name))
-    throw RuleError("C6", "the node is not bound", where);
-  if (!usedNodes.insert(name).second)
-    throw RuleError("C3", "two reductions have this name", where);
-  const json &node = contract.at("nodes").at(name);
-  NodeFacts facts;
-  facts.name = name;
-  facts.over = dim(over);
-  if (node.at("domain") != over)
-    throw RuleError("D2",
-                    fmt::format("the domain is {}, the operator reduces over "
-                                "'{}'",
-                                node.at("domain").dump(), over),
-                    where + ".domain");
-  std::optional<algebra::ReductionKind> parsedKind =
-      algebra::parseReductionKind(kind);
-  if (!parsedKind)
-    throw RuleError("C4", fmt::format("there is no reduction '{}'", kind),
-                    where);
-  std::string startText = node.at("start").get<std::string>();
-  std::optional<algebra::Start> start = algebra::parseStart(startText);
-  if (!start)
-    throw RuleError(
-        "C4", fmt::format("a start is identity or first, not '{}'", startText),
-        where + ".start");
-  const json &precision = node.at("precision");
-  facts.reduction.kind = *parsedKind;
-  facts.reduction.start = *start;
-  facts.reduction.accumulator = formatAt(
-      precision.at("accumulator"), where + ".precision.accumulator", false);
-  auto placed = [](const std::string &field, auto &&action) {
-    try {
-      action();
-    } catch (const RuleError &error) {
-      throw error.at(field);
-    }
-  };
-  algebra::Reduction &reduction = facts.reduction;
-  placed(where + ".partition", [&] {
-    reduction.partition =
-        algebra::Partition::parse(node.at("partition").get<std::string>());
-    if (program.dims[facts.over].extent)
-      reduction.partition.validate(*program.dims[facts.over].extent);
-  });
-  placed(where + ".merge", [&] {
-    reduction.order = algebra::MergeOrder::parse(
-        node.at("merge").get<std::vector<std::string>>());
-    reduction.validate();
-  });
-
-  bool hasOffsets = node.contains("offsets") && !node.at("offsets").is_null();
-  if (hasOffsets != reduction.partition.offsetsDigit().has_value())
-    throw RuleError("PI7",
-                    hasOffsets ? "there are offsets, but no @offsets digit"
-                               : "an @offsets digit needs the key offsets, the "
-                                 "name of an i32 input",
-                    where);
-  if (hasOffsets)
-    facts.offsets = offsetsTensor(node.at("offsets").get<std::string>(),
-                                  where + ".offsets");
-
-  const std::optional<algebra::Atom> &atom = reduction.order.entries()[0].atom;
-  std::string site = name + ".step";
-  facts.primitive =
-      primitiveAt(site, atom ? PrimitiveKind::Atom : PrimitiveKind::Step);
-  const Primitive &step = program.primitives[facts.primitive];
-  std::string stepWhere = "primitives." + site;
-  if (step.reduction != reduction.kind)
-    throw RuleError("A3",
-                    fmt::format("it is a step of {}, the node is a {}",
-                                algebra::name(*step.reduction), kind),
-                    stepWhere);
-  if (step.atom != atom)
-    throw RuleError("A3",
-                    fmt::format("it is {}, the merge says {}",
-                                step.atom->text(), atom->text()),
-                    stepWhere);
-  if (step.result != reduction.accumulator)
-    throw RuleError("P3",
-                    fmt::format("the accumulator is {}, the step's is {}",
-                                algebra::name(reduction.accumulator),
-                                algebra::name(step.result)),
-                    where + ".precision.accumulator");
-  if (reduction.kind == algebra::ReductionKind::Dot &&
-      precision.at("product") != step.product)
-    throw RuleError("P2",
-                    fmt::format("the product is {}, the step's is '{}'",
-                                precision.at("product").dump(), step.product),
-                    where + ".precision.product");
-  program.dims[facts.over].isReduced = true;
-  program.nodes.push_back(std::move(facts));
-  return static_cast<int>(program.nodes.size()) - 1;
 }
 
 int ContractTables::primitiveAt(const std::string &site, PrimitiveKind kind) {

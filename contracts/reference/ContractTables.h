@@ -14,6 +14,10 @@
 
 namespace bitpact::reference {
 
+/// The format of a text; throws RuleError P1.
+Format formatAt(const nlohmann::json &text, const std::string &where,
+                bool integers);
+
 /// Reads the tables of canonical JSON into a program, and looks names up in
 /// them. Every function throws RuleError for a name there is not.
 class ContractTables {
@@ -23,6 +27,8 @@ public:
   int dim(const std::string &name) const;
   /// A tensor the body may load; it has a float format.
   int inputTensor(const std::string &name) const;
+  /// A tensor that takes read at.
+  int indexTensor(const std::string &name) const;
   const TensorFacts &outputTensor(const std::string &name) const;
   /// Format and value of a parameter.
   std::pair<Format, double> param(const std::string &name) const;
@@ -44,6 +50,13 @@ private:
   Format tensorFormat(const std::string &name) const;
   int offsetsTensor(const std::string &name, const std::string &where);
   const nlohmann::json &rounding(const std::string &site);
+  void readDomain(const nlohmann::json &domain, const std::string &over,
+                  const std::string &where, NodeFacts &facts) const;
+  void readReduction(const nlohmann::json &node, const std::string &where,
+                     NodeFacts &facts) const;
+  void readStep(const nlohmann::json &node, const std::string &where,
+                NodeFacts &facts);
+  void readState(const std::string &where, NodeFacts &facts);
 
   const nlohmann::json &contract;
   OperatorProgram &program;

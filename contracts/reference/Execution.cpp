@@ -48,7 +48,8 @@ void Execution::bindDims(const std::map<std::string, Tensor> &inputs) {
       fail(fmt::format("its format is {}, the contract says {}",
                        name(tensor.format), name(facts.format)));
     // Offsets that only the contract knows of have an axis of their own.
-    bool ownAxis = facts.dims.empty() && facts.format == Format::I32;
+    bool ownAxis =
+        facts.dims.empty() && facts.format == Format::I32 && !facts.isIndex;
     size_t rank = ownAxis ? 1 : facts.dims.size();
     if (tensor.shape.size() != rank)
       fail(fmt::format("it has {} axes, the operator says {}",
@@ -128,13 +129,7 @@ std::vector<int64_t> Execution::spread(const std::vector<int> &over,
                                        const std::vector<int> &layout) const {
   std::vector<int64_t> offsets{0};
   for (int dim : over) {
-    int64_t stride = 0;
-    auto at = std::find(layout.begin(), layout.end(), dim);
-    if (at != layout.end()) {
-      stride = 1;
-      for (auto inner = at + 1; inner != layout.end(); ++inner)
-        stride *= extent(*inner);
-    }
+    int64_t stride = strideOver(dim, layout);
     std::vector<int64_t> next;
     next.reserve(offsets.size() * extent(dim));
     for (int64_t offset : offsets)
@@ -172,12 +167,14 @@ void Execution::prepare() {
       p.tensor = tensors[operation.index];
       p.source = spread(resultColumns, program.tensors[operation.index].dims);
     } else if (operation.kind == OperationKind::Extent) {
-      int64_t n = extent(operation.index);
+      int64_t n = existing(operation.index);
       p.extent = operation.format == Format::F64
                      ? static_cast<double>(n)
                      : static_cast<double>(static_cast<float>(n));
     } else if (operation.kind == OperationKind::Reduce) {
       prepareReduce(operation, p);
+    } else if (operation.kind == OperationKind::Take) {
+      prepareTake(operation, p);
     } else {
       for (int arg : operation.args)
         p.operands.push_back(
@@ -192,32 +189,51 @@ void Execution::prepareReduce(const Operation &operation, Prepared &p) {
   for (int arg : operation.args) {
     std::vector<int> layout = columns(program.values[arg].dims);
     p.operands.push_back({Index::Map, spread(result, layout)});
-    int64_t stride = 0;
-    auto at = std::find(layout.begin(), layout.end(), node.over);
-    if (at != layout.end()) {
-      stride = 1;
-      for (auto inner = at + 1; inner != layout.end(); ++inner)
-        stride *= extent(*inner);
-    }
-    p.strides.push_back(stride);
+    p.strides.push_back(strideOver(node.over, layout));
   }
+  p.existing = node.extent.value_or(extent(node.over));
   std::vector<int64_t> offsets;
   if (node.offsets) {
     offsets = offsetsOf(*node.offsets);
     try {
-      algebra::checkOffsets(offsets, extent(node.over));
+      algebra::checkOffsets(offsets, p.existing);
     } catch (const std::invalid_argument &error) {
       throw std::invalid_argument(
           fmt::format("tensor '{}': {}", program.tensors[*node.offsets].name,
                       error.what()));
     }
   }
-  p.plan = static_cast<int>(plans.size());
+  bool online = node.reduction.state == algebra::State::Online;
+  p.plan = static_cast<int>(online ? statePlans.size() : plans.size());
   try {
-    plans.emplace_back(node.reduction, extent(node.over), offsets);
+    if (online)
+      statePlans.emplace_back(node.reduction, p.existing, offsets);
+    else
+      plans.emplace_back(node.reduction, p.existing, offsets);
   } catch (const algebra::RuleError &error) {
     throw error.at("nodes." + node.name + ".partition");
   }
+}
+
+/// Between neighbours along a dim in an array laid out over `layout`.
+int64_t Execution::strideOver(int dim, const std::vector<int> &layout) const {
+  auto at = std::find(layout.begin(), layout.end(), dim);
+  if (at == layout.end())
+    return 0;
+  int64_t stride = 1;
+  for (auto inner = at + 1; inner != layout.end(); ++inner)
+    stride *= extent(*inner);
+  return stride;
+}
+
+void Execution::prepareTake(const Operation &operation, Prepared &p) {
+  std::vector<int> result = columns(program.values[operation.result].dims);
+  std::vector<int> layout = columns(program.values[operation.args[0]].dims);
+  p.operands.push_back({Index::Map, spread(result, layout)});
+  p.strides.push_back(strideOver(operation.over, layout));
+  p.existing = existing(operation.over);
+  p.tensor = tensors[operation.index];
+  p.source = spread(result, program.tensors[operation.index].dims);
 }
 
 void Execution::addSink(const NamedValue &named) {

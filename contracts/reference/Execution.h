@@ -7,6 +7,7 @@
 
 #include "contracts/reference/OperatorProgram.h"
 #include "contracts/reference/ReductionPlan.h"
+#include "contracts/reference/StatePlan.h"
 #include "contracts/reference/Tensor.h"
 
 #include <map>
@@ -45,6 +46,7 @@ private:
     std::vector<int64_t> source;  ///< of a load: offsets in the tensor
     const Tensor *tensor = nullptr;
     int plan = -1;
+    int64_t existing = 0; ///< of the dim of a reduction or a take
     double extent = 0;
   };
   /// A tensor that named values are written to.
@@ -70,10 +72,19 @@ private:
                 const std::vector<int> &operand) const;
   void prepare();
   void prepareReduce(const Operation &operation, Prepared &prepared);
+  void prepareTake(const Operation &operation, Prepared &prepared);
+  int64_t strideOver(int dim, const std::vector<int> &layout) const;
+  int64_t existing(int dim) const {
+    return program.dims[dim].existing.value_or(extents[dim]);
+  }
   void addSink(const NamedValue &named);
 
   void runRow(int64_t row, Worker &worker) const;
   void evaluate(size_t number, Worker &worker) const;
+  void reduce(const Operation &operation, const Prepared &prepared,
+              Worker &worker) const;
+  void take(const Operation &operation, const Prepared &prepared,
+            Worker &worker) const;
   void store(const Sink &sink, Worker &worker) const;
 
   const OperatorProgram &program;
@@ -82,6 +93,7 @@ private:
   std::vector<int> rowDims;
   std::vector<Prepared> prepared; ///< by operation
   std::vector<ReductionPlan> plans;
+  std::vector<StatePlan> statePlans;
   std::vector<Sink> sinks;
   std::map<std::string, Tensor> results;
 };

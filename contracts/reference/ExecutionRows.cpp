@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <limits>
 #include <thread>
 
 namespace bitpact::reference {
@@ -39,6 +40,8 @@ struct Execution::Worker {
   std::vector<int64_t> row; // by dim
   bool firstRow = true;
   ReductionPlan::Scratch scratch;
+  StatePlan::Scratch states;
+  std::vector<double> weights;
   std::vector<Register> registers;
 };
 
@@ -48,6 +51,71 @@ int64_t Execution::rowBase(const std::vector<int> &layout,
   for (int dim : layout)
     base = base * extent(dim) + row[dim]; // 0 for a dim that is no row dim
   return base;
+}
+
+void Execution::reduce(const Operation &operation, const Prepared &p,
+                       Worker &worker) const {
+  const NodeFacts &node = program.nodes[operation.index];
+  const Primitive &step = program.primitives[node.primitive];
+  std::vector<double> &out = worker.values[operation.result];
+  auto operand = [&](size_t k, int64_t i) {
+    return ReductionPlan::Operand{worker.values[operation.args[k]].data() +
+                                      p.operands[k][i],
+                                  p.strides[k]};
+  };
+  auto at = [&](int number) {
+    return number < 0 ? nullptr : &program.primitives[number];
+  };
+  size_t last = operation.args.size() - 1; // twice the same for one operand
+  for (int64_t i = 0; i < p.elements; ++i) {
+    ReductionPlan::Operand x = operand(0, i);
+    switch (node.reduction.state) {
+    case algebra::State::None:
+      out[i] = plans[p.plan].evaluate(step, x, operand(last, i),
+                                      worker.scratch);
+      break;
+    case algebra::State::TwoPass: {
+      const Primitive &weight = *at(node.weight);
+      worker.weights.resize(p.existing);
+      worker.registers.resize(
+          std::max(worker.registers.size(), weight.registers()));
+      for (int64_t k = 0; k < p.existing; ++k) {
+        worker.registers[0].real = x.base[k * x.stride];
+        worker.registers[1].real = *operand(1, i).base;
+        worker.weights[k] = weight.run(worker.registers.data());
+      }
+      out[i] = plans[p.plan].evaluate(step, {worker.weights.data()}, {},
+                                      worker.scratch);
+      break;
+    }
+    case algebra::State::Online:
+      out[i] = statePlans[p.plan].evaluate(
+          {&step, at(node.weight), at(node.rescale), at(node.combine)}, x,
+          worker.states);
+    }
+  }
+}
+
+/// Outside of what exists nothing is read: the value is NaN.
+void Execution::take(const Operation &operation, const Prepared &p,
+                     Worker &worker) const {
+  const double *values = worker.values[operation.args[0]].data();
+  std::vector<double> &out = worker.values[operation.result];
+  int64_t base = rowBase(program.tensors[operation.index].dims, worker.row);
+  const uint8_t *bytes = p.tensor->bytes.data();
+  for (int64_t i = 0; i < p.elements; ++i) {
+    int64_t position = 0;
+    if (p.tensor->format == Format::I64) {
+      std::memcpy(&position, bytes + (base + p.source[i]) * 8, 8);
+    } else {
+      int32_t narrow = 0;
+      std::memcpy(&narrow, bytes + (base + p.source[i]) * 4, 4);
+      position = narrow;
+    }
+    out[i] = position < 0 || position >= p.existing
+                 ? std::numeric_limits<double>::quiet_NaN()
+                 : values[p.operands[0][i] + position * p.strides[0]];
+  }
 }
 
 void Execution::evaluate(size_t number, Worker &worker) const {
@@ -137,17 +205,12 @@ void Execution::evaluate(size_t number, Worker &worker) const {
     }
     break;
   }
-  case OperationKind::Reduce: {
-    const Primitive &step =
-        program.primitives[program.nodes[operation.index].primitive];
-    size_t last = operation.args.size() - 1; // twice the same for one operand
-    for (int64_t i = 0; i < p.elements; ++i)
-      out[i] = plans[p.plan].evaluate(
-          step, {operand(0) + p.operands[0][i], p.strides[0]},
-          {operand(last) + p.operands[last][i], p.strides[last]},
-          worker.scratch);
+  case OperationKind::Reduce:
+    reduce(operation, p, worker);
     break;
-  }
+  case OperationKind::Take:
+    take(operation, p, worker);
+    break;
   default:
     withFormat(operation.format, arithmetic);
   }

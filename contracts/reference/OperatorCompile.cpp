@@ -20,8 +20,8 @@ using nlohmann::json;
 
 /// What an id of the operator's body stands for.
 struct Meaning {
-  enum Kind { Real, Constant, Extent, ExactProduct } kind;
-  int value = 0;                      // of Real
+  enum Kind { Real, Constant, Extent, ExactProduct, Index } kind;
+  int value = 0;                      // of Real; the tensor of Index
   std::string text{};                 // of Constant
   int dim = 0;                        // of Extent
   std::vector<std::string> factors{}; // of ExactProduct
@@ -51,6 +51,8 @@ public:
                         fmt::format("no operation writes '{}'", tensor.name),
                         "op.body");
     tables.checkAllUsed();
+    for (int dim : counted)
+      findExisting(dim);
     for (const ValueFacts &value : program.values)
       for (int dim : value.dims)
         program.dims[dim].isRow = !program.dims[dim].isReduced;
@@ -62,6 +64,7 @@ private:
   OperatorProgram program;
   ContractTables tables;
   std::map<std::string, Meaning> meanings;
+  std::set<int> counted; // dims whose extent decides a value
 
   [[noreturn]] void fail(const char *rule, const std::string &message) const {
     throw RuleError(rule, message, "op.body");
@@ -78,6 +81,21 @@ private:
     std::string id = op.at("id").get<std::string>();
     if (!meanings.emplace(id, std::move(meaning)).second)
       fail("C3", fmt::format("two operations are named '{}'", id));
+  }
+
+  /// Rule D5: where the extent of a dim decides a value, there is one.
+  void findExisting(int dim) {
+    const NodeFacts *first = nullptr;
+    for (const NodeFacts &node : program.nodes) {
+      if (node.over != dim)
+        continue;
+      if (first && first->extent != node.extent)
+        fail("D5", fmt::format("nodes '{}' and '{}' have different extents of "
+                               "'{}'",
+                               first->name, node.name, program.dims[dim].name));
+      first = &node;
+      program.dims[dim].existing = node.extent;
+    }
   }
 
   int addValue(Format format, std::vector<int> dims) {
@@ -112,6 +130,9 @@ private:
     const Meaning &m = meaning(id);
     if (m.kind == Meaning::Real)
       return m.value;
+    if (m.kind == Meaning::Index)
+      fail("F11", fmt::format("'{}' is an index, at which only a take may read",
+                              id));
     if (m.kind == Meaning::ExactProduct)
       fail("R3", fmt::format("'{}' is an exact product, which only an addition "
                              "or subtraction may take",
@@ -193,12 +214,19 @@ private:
     } else if (kind == "extent") {
       Meaning extent{Meaning::Extent};
       extent.dim = tables.dim(op.at("dim").get<std::string>());
+      counted.insert(extent.dim);
       define(op, extent);
     } else if (kind == "constant") {
       Meaning constant{Meaning::Constant};
       constant.text = op.at("value").get<std::string>();
       parseReal(constant.text, Format::F64);
       define(op, constant);
+    } else if (kind == "index") {
+      Meaning index{Meaning::Index};
+      index.value = tables.indexTensor(op.at("tensor").get<std::string>());
+      define(op, index);
+    } else if (kind == "take") {
+      compileTake(op);
     } else if (kind == "reduce") {
       compileReduce(op);
     } else if (kind == "apply") {
@@ -290,10 +318,14 @@ private:
     reduce.index = node;
     size_t operands = algebra::operandCount(facts.reduction.kind);
     std::vector<std::string> ids = args(op, operands);
+    bool isState = facts.reduction.kind == algebra::ReductionKind::ExpSum;
     const std::vector<Format> formats =
-        program.primitives[facts.primitive].arguments;
+        program.primitives[isState ? facts.weight : facts.primitive].arguments;
     for (size_t i = 0; i < operands; ++i)
-      reduce.args.push_back(useAs(ids[i], formats[i], nodeName + ".step"));
+      reduce.args.push_back(
+          useAs(ids[i], formats[i], nodeName + (isState ? ".weight" : ".step")));
+    if (isState)
+      checkState(nodeName, facts, reduce.args);
     std::vector<int> dims = dimsOf(reduce.args);
     auto over = std::find(dims.begin(), dims.end(), facts.over);
     if (over == dims.end())
@@ -305,6 +337,66 @@ private:
                      op.value("site", std::string()));
     nameValue(nodeName, value, false, dims);
     define(op, {Meaning::Real, value});
+  }
+
+  /// Rule S1, and A3 for the maxima that a rescale takes.
+  void checkState(const std::string &nodeName, const NodeFacts &facts,
+                  const std::vector<int> &operands) const {
+    const Operation *max = nullptr;
+    for (const Operation &operation : program.operations)
+      if (operation.result == operands[1])
+        max = &operation;
+    bool isMax = max->kind == OperationKind::Reduce &&
+                 program.nodes[max->index].reduction.kind ==
+                     algebra::ReductionKind::Max &&
+                 program.nodes[max->index].over == facts.over &&
+                 max->args[0] == operands[0] && !max->rounding;
+    bool exact = isMax;
+    if (isMax)
+      for (const algebra::MergeEntry &entry :
+           program.nodes[max->index].reduction.order.entries())
+        exact = exact && !entry.from && !entry.in;
+    if (!exact || program.nodes[max->index].extent != facts.extent)
+      fail("S1", fmt::format("the second operand of '{}' is no exact max of "
+                             "its first over the same elements",
+                             nodeName));
+    if (facts.rescale < 0)
+      return;
+    Format has = program.values[operands[1]].format;
+    for (Format takes : program.primitives[facts.rescale].arguments)
+      if (!algebra::widensExactly(has, takes))
+        throw RuleError("A3",
+                        fmt::format("it takes {}, a maximum of {} is not exact "
+                                    "there",
+                                    name(takes), name(has)),
+                        "primitives." + nodeName + ".rescale");
+  }
+
+  void compileTake(const json &op) {
+    std::vector<std::string> ids = args(op, 2);
+    const Meaning &index = meaning(ids[1]);
+    if (index.kind != Meaning::Index)
+      fail("F11", fmt::format("a take reads at '{}', which is no index",
+                              ids[1]));
+    Operation take{OperationKind::Take, 0};
+    take.index = index.value;
+    take.over = tables.dim(op.at("over").get<std::string>());
+    take.args = {use(ids[0], Format::F32)};
+    std::set<int> dims;
+    for (int dim : program.values[take.args[0]].dims)
+      dims.insert(dim);
+    const std::vector<int> &at = program.tensors[index.value].dims;
+    if (!dims.erase(take.over) ||
+        std::find(at.begin(), at.end(), take.over) != at.end())
+      fail("F11", fmt::format("a take over '{}' is of a value that has this "
+                              "dim, at an index that has not",
+                              program.dims[take.over].name));
+    dims.insert(at.begin(), at.end());
+    program.dims[take.over].isReduced = true;
+    counted.insert(take.over);
+    Format format = program.values[take.args[0]].format;
+    define(op, {Meaning::Real,
+                emit(take, format, {dims.begin(), dims.end()}, "")});
   }
 
   void compileOutput(const json &op) {

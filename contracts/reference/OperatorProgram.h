@@ -23,6 +23,7 @@ struct TensorFacts {
   bool isInput;
   Format format;
   std::vector<int> dims; ///< indices into OperatorProgram::dims
+  bool isIndex = false;  ///< an input of positions
 };
 
 /// A dimension is reduced by some node, or it tells rows apart: rows are
@@ -31,8 +32,9 @@ struct TensorFacts {
 struct DimFacts {
   std::string name;
   std::optional<int64_t> extent; ///< nothing: told by the inputs
-  bool isReduced = false;
+  bool isReduced = false; ///< or read at an index
   bool isRow = false;
+  std::optional<int64_t> existing; ///< of a padded dim: what exists of it
 };
 
 struct ValueFacts {
@@ -44,8 +46,11 @@ struct NodeFacts {
   std::string name;
   algebra::Reduction reduction;
   int over;                   ///< the dim
-  int primitive;              ///< the step
-  std::optional<int> offsets; ///< the tensor
+  int primitive = -1;              ///< the step
+  std::optional<int> offsets{};    ///< the tensor
+  std::optional<int64_t> extent{}; ///< nothing: all of the dim
+  /// Of an exp_sum; the last two only where the contract binds them.
+  int weight = -1, rescale = -1, combine = -1;
 };
 
 enum class OperationKind : uint8_t {
@@ -62,7 +67,8 @@ enum class OperationKind : uint8_t {
   Fma,    ///< ±a * b ± c
   Apply,  ///< primitive `index`
   Reduce, ///< node `index`
-  Round   ///< the operand, rounded
+  Round,  ///< the operand, rounded
+  Take    ///< the operand's element over dim `over` at index tensor `index`
 };
 
 struct Operation {
@@ -72,6 +78,7 @@ struct Operation {
   Format format = Format::F32;      ///< arithmetic is in this format
   std::optional<Format> rounding{}; ///< of the site, after the operation
   int index = 0;
+  int over = 0;
   double constant = 0;
   bool negateProduct = false, negateAddend = false; ///< of Fma
 };

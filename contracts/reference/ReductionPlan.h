@@ -16,7 +16,7 @@ namespace bitpact::reference {
 
 /// Planned once an extent, then evaluated once a row. It is worked out from the
 /// blocks of the partition, without the algebra's trees, so that each checks
-/// the other.
+/// the other. A two_pass exp_sum is planned as the sum of its weights.
 class ReductionPlan {
 public:
   /// Throws RuleError and std::invalid_argument as buildTree does.

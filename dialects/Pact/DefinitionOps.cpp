@@ -40,7 +40,7 @@ ParseResult PrimitiveOp::parse(OpAsmParser &parser, OperationState &result) {
     if (parser.parseKeyword(&word))
       return failure();
     std::optional<ReduceKind> reduction = symbolizeReduceKind(word);
-    if (!reduction)
+    if (!reduction || *reduction == ReduceKind::ExpSum)
       return parser.emitError(loc) << "expected sum, dot or max, not " << word;
     result.addAttribute(getReductionAttrName(result.name),
                         ReduceKindAttr::get(builder.getContext(), *reduction));
@@ -105,6 +105,9 @@ LogicalResult PrimitiveOp::verify() {
   }
   if (!getReduction())
     return emitOpError("is a step and names no reduction [F9]");
+  if (*getReduction() == ReduceKind::ExpSum)
+    return emitOpError("is a step of exp_sum, which adds weights with a step "
+                       "of sum [F9]");
   bool isDot = *getReduction() == ReduceKind::Dot;
   size_t expected = isDot ? 3 : 2;
   if (type.getNumInputs() != expected)

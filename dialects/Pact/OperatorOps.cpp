@@ -1,4 +1,4 @@
-// OperatorOps.cpp - rules F1 to F7: what an operator definition may say
+// OperatorOps.cpp - rules F1 to F7, F11, S1: what an operator may say
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialects/Pact/Pact.h"
@@ -8,6 +8,7 @@
 #include "llvm/Support/Regex.h"
 
 using namespace mlir;
+using namespace bitpact;
 using namespace bitpact::pact;
 
 static RealType real(Value value) { return cast<RealType>(value.getType()); }
@@ -72,6 +73,16 @@ static SmallVector<StringAttr> unionDims(Operation *op,
 LogicalResult InputOp::verify() {
   return verifyOrdered(*this, getResult().getType());
 }
+LogicalResult IndexOp::verify() {
+  for (Operation *user : getResult().getUsers()) {
+    auto take = dyn_cast<TakeOp>(user);
+    if (!take || take.getOperand() == getResult())
+      return emitOpError() << "index " << getTensorAttr()
+                           << " is used by something other than the position "
+                              "of a pact.take [F11]";
+  }
+  return verifyOrdered(*this, getResult().getType());
+}
 LogicalResult ParamOp::verify() { return verifyResult(*this, {}); }
 
 LogicalResult ExtentOp::verify() {
@@ -103,19 +114,55 @@ LogicalResult ApplyOp::verify() {
   return verifyResult(*this, unionDims(*this));
 }
 
+LogicalResult TakeOp::verify() {
+  if (!getIndex().getDefiningOp<IndexOp>())
+    return emitOpError("takes at something that is no pact.index [F11]");
+  if (!llvm::is_contained(real(getOperand()).getDims(), getOverAttr()))
+    return emitOpError() << "takes over " << getOverAttr()
+                         << ", which its operand does not have; its dims are "
+                         << listNames(real(getOperand()).getDims())
+                         << " [F11]";
+  if (llvm::is_contained(real(getIndex()).getDims(), getOverAttr()))
+    return emitOpError() << "takes over " << getOverAttr()
+                         << ", which its index has too [F11]";
+  return verifyResult(*this, unionDims(*this, getOver()));
+}
+
+/// S1: the second operand of a state is the maximum of the first.
+static LogicalResult verifyMaximum(ReduceOp op) {
+  auto max = op.getArgs()[1].getDefiningOp<ReduceOp>();
+  if (max && max.getKind() == ReduceKind::Max &&
+      max.getOver() == op.getOver() && max.getArgs()[0] == op.getArgs()[0])
+    return success();
+  return op.emitOpError() << "kind exp_sum takes as its second operand the max "
+                             "over "
+                          << op.getOverAttr() << " of its first [S1]";
+}
+
 LogicalResult ReduceOp::verify() {
-  size_t expected = getKind() == ReduceKind::Dot ? 2 : 1;
+  bool isState = getKind() == ReduceKind::ExpSum;
+  size_t expected = isState || getKind() == ReduceKind::Dot ? 2 : 1;
   if (getArgs().size() != expected)
     return emitOpError() << "kind " << stringifyReduceKind(getKind())
                          << " takes " << expected << " operand"
                          << (expected > 1 ? "s" : "") << ", not "
                          << getArgs().size() << " [F5]";
-  for (Value arg : getArgs())
+  if (isState && failed(verifyMaximum(*this)))
+    return failure();
+  for (Value arg : getArgs().take_front(isState ? 1 : expected))
     if (!llvm::is_contained(real(arg).getDims(), getOverAttr()))
       return emitOpError() << "reduces over " << getOverAttr()
                            << ", which an operand does not have; its dims are "
                            << listNames(real(arg).getDims()) << " [F5]";
   return verifyResult(*this, unionDims(*this, getOver()));
+}
+
+SmallVector<std::string> pact::primitiveSites(ReduceOp reduce) {
+  std::string node = reduce.getNode().str();
+  if (reduce.getKind() != ReduceKind::ExpSum)
+    return {node + ".step"};
+  return {node + ".step", node + ".weight", node + ".rescale",
+          node + ".combine"};
 }
 
 LogicalResult OutputOp::verify() {
@@ -156,8 +203,9 @@ LogicalResult OperatorOp::verifyRegions() {
   bool hasOutput = false;
   for (Operation &op : getBody().front()) {
     bool known =
-        isa<InputOp, ParamOp, ExtentOp, ConstantOp, AddOp, SubOp, MulOp, DivOp,
-            MaxOp, NegOp, AbsOp, ApplyOp, ReduceOp, OutputOp>(op);
+        isa<InputOp, IndexOp, ParamOp, ExtentOp, ConstantOp, AddOp, SubOp,
+            MulOp, DivOp, MaxOp, NegOp, AbsOp, ApplyOp, ReduceOp, TakeOp,
+            OutputOp>(op);
     if (!known)
       return op.emitOpError("is no operation on real values [F6]");
     hasOutput |= isa<OutputOp>(op);
@@ -171,14 +219,17 @@ LogicalResult OperatorOp::verifyRegions() {
             .Case([&](InputOp op) {
               return claim(op, "tensor", op.getTensor(), taken);
             })
+            .Case([&](IndexOp op) {
+              return claim(op, "tensor", op.getTensor(), taken);
+            })
             .Case([&](ParamOp op) {
               return claim(op, "param", op.getParam(), taken);
             })
             .Case([&](ReduceOp op) {
-              return success(
-                  succeeded(claim(op, "node", op.getNode(), taken)) &&
-                  succeeded(
-                      claim(op, "site", op.getNode().str() + ".step", taken)));
+              bool ok = succeeded(claim(op, "node", op.getNode(), taken));
+              for (const std::string &site : primitiveSites(op))
+                ok = ok && succeeded(claim(op, "site", site, taken));
+              return success(ok);
             })
             .Case([&](ApplyOp op) {
               return claim(op, "site", op.getSite(), taken);

@@ -29,4 +29,10 @@
 #define GET_OP_CLASSES
 #include "dialects/Pact/PactOps.h.inc"
 
+namespace bitpact::pact {
+/// Every primitive site that a node may have: its step's, and of an `exp_sum`
+/// the weight's, the rescale's and the combine's.
+llvm::SmallVector<std::string> primitiveSites(ReduceOp reduce);
+} // namespace bitpact::pact
+
 #endif // BITPACT_DIALECTS_PACT_PACT_H

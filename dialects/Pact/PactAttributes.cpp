@@ -131,8 +131,16 @@ Attribute NodeAttr::parse(AsmParser &parser, Type) {
   MergeAttr merge;
   Type accumulator;
   StringRef word;
+  algebra::State state = algebra::State::None;
+  int64_t extent = 0, stored = 0;
   if (parser.parseLess() || parser.parseKeyword("domain") ||
-      !(domain = parseName(parser)) || parser.parseKeyword("partition") ||
+      !(domain = parseName(parser)))
+    return {};
+  if (succeeded(parser.parseOptionalKeyword("extent")) &&
+      (parser.parseInteger(extent) || parser.parseKeyword("stored") ||
+       parser.parseInteger(stored)))
+    return {};
+  if (parser.parseKeyword("partition") ||
       !(partition = parsePartition(parser)) || parser.parseKeyword("merge") ||
       !(merge = parseMerge(parser)) || parser.parseKeyword("start"))
     return {};
@@ -145,6 +153,18 @@ Attribute NodeAttr::parse(AsmParser &parser, Type) {
                           << "; allowed are identity and first [C4]";
     return {};
   }
+  if (succeeded(parser.parseOptionalKeyword("state"))) {
+    loc = parser.getCurrentLocation();
+    if (failed(parser.parseKeyword(&word)))
+      return {};
+    std::optional<algebra::State> given = algebra::parseState(word);
+    if (!given) {
+      parser.emitError(loc) << "state is " << word
+                            << "; allowed are two_pass and online [C4]";
+      return {};
+    }
+    state = *given;
+  }
   if (succeeded(parser.parseOptionalKeyword("product")) &&
       !(product = parseName(parser)))
     return {};
@@ -156,15 +176,20 @@ Attribute NodeAttr::parse(AsmParser &parser, Type) {
   if (failed(parser.parseGreater()))
     return {};
   return get(parser.getContext(), domain, partition, merge, *start, accumulator,
-             product, offsets);
+             product, offsets, state, extent, stored);
 }
 
 void NodeAttr::print(AsmPrinter &printer) const {
-  printer << "<domain " << getDomain() << " partition ";
+  printer << "<domain " << getDomain();
+  if (getExtent() || getStored())
+    printer << " extent " << getExtent() << " stored " << getStored();
+  printer << " partition ";
   printText(printer, getPartition().getValue().text());
   printer << " merge ";
   printMerge(printer, getMerge());
   printer << " start " << algebra::name(getStart());
+  if (getState() != algebra::State::None)
+    printer << " state " << algebra::name(getState());
   if (getProduct())
     printer << " product " << getProduct();
   printer << " accumulator " << getAccumulator();

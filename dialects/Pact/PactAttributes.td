@@ -31,7 +31,8 @@ def Pact_PartitionAttr : Pact_Attr<"Partition", "partition"> {
 def Pact_MergeAttr : Pact_Attr<"Merge", "merge"> {
   let summary = "which digit is merged when, and how; innermost first";
   let description = [{
-    The field T of a contract, parsed by the algebra (rules T1 to T8).
+    The field T of a contract, parsed by the algebra (rules T1 to T8, S2 to
+    S5).
 
     Example:
 
@@ -48,7 +49,9 @@ def Pact_NodeAttr : Pact_Attr<"Node", "node"> {
   let description = [{
     Domain, Π, T, start and P of one node. `product` is "exact", a format, or
     absent where the reduction has no product; `offsets` names the i32 tensor
-    that cuts a `@offsets` digit.
+    that cuts a `@offsets` digit; `state` says how an `exp_sum` meets its
+    maximum. Where a dim is stored with padding, `extent` of its `stored`
+    positions exist for the node (rule D4); both are 0 where all do.
 
     Example:
 
@@ -56,6 +59,10 @@ def Pact_NodeAttr : Pact_Attr<"Node", "node"> {
     #pact.node<domain "hidden" partition "sweep:* lane:512 pack:8"
                merge ["pack chain", "sweep chain", "lane halving"]
                start identity product "exact" accumulator f32>
+    #pact.node<domain "vocab" extent 151936 stored 152064
+               partition "sweep:* lane:512 pack:16"
+               merge ["pack chain", "sweep carry", "lane halving merge"]
+               start identity state online accumulator f32>
     ```
   }];
   let parameters = (ins
@@ -65,8 +72,18 @@ def Pact_NodeAttr : Pact_Attr<"Node", "node"> {
     AttrParameter<"::bitpact::algebra::Start", "how a chain begins">:$start,
     "::mlir::Type":$accumulator,
     OptionalParameter<"::mlir::StringAttr">:$product,
-    OptionalParameter<"::mlir::StringAttr">:$offsets
+    OptionalParameter<"::mlir::StringAttr">:$offsets,
+    AttrParameter<"::bitpact::algebra::State",
+                  "how an exp_sum meets its maximum">:$state,
+    AttrParameter<"int64_t", "positions that exist, or 0">:$extent,
+    AttrParameter<"int64_t", "positions that are stored, or 0">:$stored
   );
+  let extraClassDeclaration = [{
+    /// Positions that exist where `dim` are stored.
+    int64_t extentOf(int64_t dim) const {
+      return getExtent() ? getExtent() : dim;
+    }
+  }];
 }
 
 def Pact_RoundingAttr : Pact_Attr<"Rounding", "rounding"> {

@@ -40,7 +40,8 @@ class Pact_Op<string mnemonic, list<Trait> traits = []>
 def Pact_ReduceKind : I32EnumAttr<"ReduceKind", "kind of reduction", [
     I32EnumAttrCase<"Sum", 0, "sum">,
     I32EnumAttrCase<"Dot", 1, "dot">,
-    I32EnumAttrCase<"Max", 2, "max">]> {
+    I32EnumAttrCase<"Max", 2, "max">,
+    I32EnumAttrCase<"ExpSum", 3, "exp_sum">]> {
   let cppNamespace = "::bitpact::pact";
 }
 

@@ -59,6 +59,23 @@ def Pact_InputOp : Pact_FunctionOp<"input", [Pure]> {
   let assemblyFormat = "$tensor attr-dict `:` qualified(type($result))";
 }
 
+def Pact_IndexOp : Pact_FunctionOp<"index", [Pure]> {
+  let summary = "a tensor of positions that the operator reads";
+  let description = [{
+    Integers, which only `pact.take` uses, as its index [F11]. The dimensions of
+    the result are those of the tensor, outermost first [F2].
+
+    Example:
+
+    ```mlir
+    %target = pact.index "target" : !pact.real<["tokens"]>
+    ```
+  }];
+  let arguments = (ins StrAttr:$tensor);
+  let results = (outs Pact_RealType:$result);
+  let assemblyFormat = "$tensor attr-dict `:` qualified(type($result))";
+}
+
 def Pact_ParamOp : Pact_FunctionOp<"param", [Pure]> {
   let summary = "a number that the contract gives";
   let description = [{
@@ -191,11 +208,20 @@ def Pact_ReduceOp : Pact_FunctionOp<"reduce", [Pure]> {
     their union [F3]. The contract gives the node its domain, partition, merge
     tree and precision, and binds the primitive site `<node>.step`.
 
+    `exp_sum` adds e^(x - m), where m is the `max` of the same x over the same
+    dimension [S1]. It opens further primitive sites: `<node>.weight`, and where
+    the contract lets the maximum run `<node>.rescale` and `<node>.combine`.
+
     Example:
 
     ```mlir
     %q = pact.reduce "sum_sq" dot over "hidden" (%x, %x)
        : (!pact.real<["tokens", "hidden"]>, !pact.real<["tokens", "hidden"]>)
+       -> !pact.real<["tokens"]>
+    %m = pact.reduce "max" max over "vocab" (%z)
+       : (!pact.real<["tokens", "vocab"]>) -> !pact.real<["tokens"]>
+    %l = pact.reduce "sum" exp_sum over "vocab" (%z, %m)
+       : (!pact.real<["tokens", "vocab"]>, !pact.real<["tokens"]>)
        -> !pact.real<["tokens"]>
     ```
   }];
@@ -205,6 +231,31 @@ def Pact_ReduceOp : Pact_FunctionOp<"reduce", [Pure]> {
   let assemblyFormat = [{
     $node $kind `over` $over `(` $args `)` attr-dict `:`
     functional-type($args, results)
+  }];
+}
+
+def Pact_TakeOp : Pact_FunctionOp<"take", [Pure]> {
+  let summary = "the element at a position that an index gives";
+  let description = [{
+    The value at that position along `over`, unrounded. The first operand has
+    this dimension and the index has not; the result has the others of both
+    [F11]. Where the index lies outside the extent the value is NaN and nothing
+    is read.
+
+    Example:
+
+    ```mlir
+    %t = pact.take %x over "vocab" at %target
+       : (!pact.real<["tokens", "vocab"]>, !pact.real<["tokens"]>)
+       -> !pact.real<["tokens"]>
+    ```
+  }];
+  let arguments = (ins Pact_RealType:$operand, StrAttr:$over,
+                       Pact_RealType:$index);
+  let results = (outs Pact_RealType:$result);
+  let assemblyFormat = [{
+    $operand `over` $over `at` $index attr-dict `:`
+    functional-type(operands, results)
   }];
 }
 

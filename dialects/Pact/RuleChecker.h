@@ -23,24 +23,38 @@ struct RuleChecker {
   mlir::LogicalResult checkDims();
   mlir::LogicalResult checkTensors();
   mlir::LogicalResult checkNodes();
+  mlir::LogicalResult checkDomains();
 
   // SiteRules.cpp
   mlir::LogicalResult checkRounding();
   mlir::LogicalResult checkPrimitives();
 
 private:
-  /// Every name is bound in a field, and nothing else is.
+  /// Every name is bound in a field, and nothing else is, but for those that
+  /// have been reported.
   mlir::LogicalResult checkKeys(llvm::StringRef field, llvm::StringRef what,
                                 mlir::DictionaryAttr bound,
                                 llvm::ArrayRef<llvm::StringRef> names,
                                 llvm::StringRef missing,
-                                llvm::StringRef unknown);
+                                llvm::StringRef unknown,
+                                llvm::ArrayRef<llvm::StringRef> reported = {});
   mlir::LogicalResult checkFormat(llvm::ArrayRef<llvm::StringRef> path,
                                   llvm::StringRef what, mlir::Attribute bound);
+  mlir::LogicalResult checkIndex(llvm::StringRef tensor, mlir::Attribute bound);
   mlir::LogicalResult checkNode(ReduceOp reduce, NodeAttr node);
+  mlir::LogicalResult checkStored(ReduceOp reduce, NodeAttr node, int64_t dim);
   mlir::LogicalResult checkOffsets(ReduceOp reduce, NodeAttr node);
   mlir::LogicalResult checkExact(mlir::Operation *value, llvm::StringRef site);
   mlir::LogicalResult checkStep(ReduceOp reduce, mlir::Operation *definition);
+  /// S6 and A1: the primitive sites that this contract's nodes and functions
+  /// have are bound, and no others.
+  mlir::LogicalResult checkPrimitiveSites();
+  mlir::LogicalResult checkState(ReduceOp reduce);
+  /// The function of a site, if it takes values of these formats and gives one
+  /// that widens to `result`; a null `result` is any.
+  mlir::LogicalResult checkFunctionAt(llvm::StringRef site,
+                                      llvm::ArrayRef<mlir::Type> arguments,
+                                      mlir::Type result);
   mlir::LogicalResult checkFunction(ApplyOp apply, mlir::Operation *definition);
   mlir::LogicalResult checkArguments(llvm::StringRef site, mlir::Operation *use,
                                      mlir::FunctionType type);

@@ -7,6 +7,7 @@
 #include "dialects/Pact/RuleChecker.h"
 
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -21,6 +22,7 @@ StringRef pact::formatName(Type type) {
          : type.isF32()       ? "f32"
          : type.isF64()       ? "f64"
          : type.isInteger(32) ? "i32"
+         : type.isInteger(64) ? "i64"
                               : "";
 }
 
@@ -32,6 +34,7 @@ Type pact::formatType(StringRef name, MLIRContext *context) {
       .Case("f32", builder.getF32Type())
       .Case("f64", builder.getF64Type())
       .Case("i32", builder.getI32Type())
+      .Case("i64", builder.getI64Type())
       .Default({});
 }
 
@@ -53,7 +56,8 @@ std::string RuleChecker::list(ArrayRef<StringRef> names) {
 LogicalResult RuleChecker::checkKeys(StringRef field, StringRef what,
                                      DictionaryAttr bound,
                                      ArrayRef<StringRef> names,
-                                     StringRef missing, StringRef unknown) {
+                                     StringRef missing, StringRef unknown,
+                                     ArrayRef<StringRef> reported) {
   bool ok = true;
   for (StringRef name : names)
     if (!bound.contains(name)) {
@@ -63,7 +67,8 @@ LogicalResult RuleChecker::checkKeys(StringRef field, StringRef what,
       ok = false;
     }
   for (NamedAttribute entry : bound)
-    if (!llvm::is_contained(names, entry.getName().getValue())) {
+    if (!llvm::is_contained(names, entry.getName().getValue()) &&
+        !llvm::is_contained(reported, entry.getName().getValue())) {
       report({field, entry.getName(), ""})
           << "'" << field << "' binds '" << entry.getName().getValue()
           << "', but operator '" << op.getSymName() << "' has no such " << what
@@ -96,27 +101,30 @@ LogicalResult RuleChecker::checkDims() {
   return success(ok);
 }
 
-/// P1 for one format in the contract; i32 has no arithmetic.
+/// P1 for one format in the contract; integers have no arithmetic.
 LogicalResult RuleChecker::checkFormat(ArrayRef<StringRef> path, StringRef what,
                                        Attribute bound) {
   auto type = dyn_cast<TypeAttr>(bound);
   StringRef format = type ? formatName(type.getValue()) : "";
-  if (!format.empty() && format != "i32")
+  bool integer = format == "i32" || format == "i64";
+  if (!format.empty() && !integer)
     return success();
   report(path) << what << " has type " << bound
                << "; allowed are bf16, f16, f32 and f64"
-               << (format == "i32" ? ", and i32 only for a tensor that a "
-                                     "node names in 'offsets'"
-                                   : "")
+               << (integer ? ", and i32 only for a tensor that a node names in "
+                             "'offsets', i32 and i64 for an index"
+                           : "")
                << " [P1]";
   return failure();
 }
 
 LogicalResult RuleChecker::checkTensors() {
-  SmallVector<StringRef> tensors, params, offsets;
+  SmallVector<StringRef> tensors, params, offsets, indices;
   op.walk([&](Operation *each) {
     if (auto input = dyn_cast<InputOp>(each))
       tensors.push_back(input.getTensor());
+    else if (auto index = dyn_cast<IndexOp>(each))
+      tensors.push_back(index.getTensor()), indices.push_back(tensors.back());
     else if (auto output = dyn_cast<OutputOp>(each))
       tensors.push_back(output.getTensor());
     else if (auto param = dyn_cast<ParamOp>(each))
@@ -148,6 +156,10 @@ LogicalResult RuleChecker::checkTensors() {
     if (type && type.getValue().isInteger(32) &&
         llvm::is_contained(offsets, entry.getName().getValue()))
       continue;
+    if (llvm::is_contained(indices, entry.getName().getValue())) {
+      ok &= succeeded(checkIndex(entry.getName(), entry.getValue()));
+      continue;
+    }
     ok &= succeeded(
         checkFormat({"types", entry.getName()},
                     ("tensor '" + entry.getName().getValue() + "'").str(),
@@ -161,6 +173,16 @@ LogicalResult RuleChecker::checkTensors() {
       ok = false;
     }
   return success(ok);
+}
+
+LogicalResult RuleChecker::checkIndex(StringRef tensor, Attribute bound) {
+  auto type = dyn_cast<TypeAttr>(bound);
+  if (type && (type.getValue().isInteger(32) || type.getValue().isInteger(64)))
+    return success();
+  report({"types", tensor})
+      << "tensor '" << tensor << "' has type " << bound
+      << "; an index is i32 or i64 [P1]";
+  return failure();
 }
 
 LogicalResult RuleChecker::checkNodes() {
@@ -188,6 +210,11 @@ LogicalResult RuleChecker::checkNode(ReduceOp reduce, NodeAttr node) {
 
   const algebra::Partition &partition = node.getPartition().getValue();
   auto extent = contract.getDims().getAs<IntegerAttr>(reduce.getOver());
+  if (extent && (node.getExtent() || node.getStored())) {
+    if (failed(checkStored(reduce, node, extent.getInt())))
+      return failure();
+    extent = Builder(op).getI64IntegerAttr(node.getExtent());
+  }
   // An extent that D1 or D3 refused has been reported already.
   if (extent && ShapedType::isDynamic(extent.getInt())) {
     if (std::optional<int64_t> capacity = partition.capacity()) {
@@ -205,7 +232,7 @@ LogicalResult RuleChecker::checkNode(ReduceOp reduce, NodeAttr node) {
   ok &= succeeded(ask({"nodes", name, "merge"}, name, [&] {
     node.getMerge().getValue().validate(
         partition, static_cast<algebra::ReductionKind>(reduce.getKind()),
-        node.getStart());
+        node.getStart(), node.getState());
   }));
   ok &= succeeded(checkFormat({"nodes", name, "precision", "accumulator"},
                               ("accumulator of node '" + name + "'").str(),
@@ -257,19 +284,93 @@ LogicalResult RuleChecker::ask(ArrayRef<StringRef> path, StringRef node,
   }
 }
 
+/// D4: what is stored is the dim, and some of it exists.
+LogicalResult RuleChecker::checkStored(ReduceOp reduce, NodeAttr node,
+                                       int64_t dim) {
+  if (node.getStored() == dim && node.getExtent() >= 1 &&
+      node.getExtent() <= dim)
+    return success();
+  InFlightDiagnostic diag = report({"nodes", reduce.getNode(), "domain"});
+  diag << "domain of node '" << reduce.getNode() << "' has extent "
+       << node.getExtent() << " of " << node.getStored() << " stored, and dim '"
+       << reduce.getOver() << "' is ";
+  if (ShapedType::isDynamic(dim))
+    diag << "\"*\"";
+  else
+    diag << dim;
+  diag << "; stored is the dim, which is a number, and 1 <= extent <= stored "
+          "[D4]";
+  return failure();
+}
+
+/// S1 and D5: nodes over one dim that belong together have one extent.
+LogicalResult RuleChecker::checkDomains() {
+  bool ok = true;
+  SmallVector<ReduceOp> reductions(op.getOps<ReduceOp>());
+  auto nodeOf = [&](ReduceOp reduce) {
+    return contract.getNodes().getAs<NodeAttr>(reduce.getNode());
+  };
+  for (ReduceOp reduce : reductions) {
+    if (reduce.getKind() != ReduceKind::ExpSum)
+      continue;
+    auto max = reduce.getArgs()[1].getDefiningOp<ReduceOp>();
+    NodeAttr own = nodeOf(reduce), other = nodeOf(max);
+    if (own.getExtent() != other.getExtent()) {
+      report({"nodes", reduce.getNode(), "domain"})
+          << "domain of node '" << reduce.getNode()
+          << "' differs from that of its maximum '" << max.getNode()
+          << "'; both reduce the same elements [S1]";
+      ok = false;
+    }
+    for (const algebra::MergeEntry &entry : other.getMerge().getValue().entries())
+      if (entry.from || entry.in) {
+        report({"nodes", max.getNode(), "merge"})
+            << "merge '" << entry.text() << "' of node '" << max.getNode()
+            << "' rounds, and the state of '" << reduce.getNode()
+            << "' takes the exact maximum [S1]";
+        ok = false;
+      }
+  }
+  llvm::StringSet<> counted; // dims whose extent the operator asks for
+  for (Operation &each : op.getBody().front()) {
+    if (auto extent = dyn_cast<ExtentOp>(each))
+      counted.insert(extent.getDim());
+    else if (auto take = dyn_cast<TakeOp>(each))
+      counted.insert(take.getOver());
+  }
+  llvm::StringMap<ReduceOp> first;
+  for (ReduceOp reduce : reductions) {
+    if (!counted.contains(reduce.getOver()))
+      continue;
+    ReduceOp before = first.try_emplace(reduce.getOver(), reduce).first->second;
+    if (nodeOf(before).getExtent() == nodeOf(reduce).getExtent())
+      continue;
+    report({"nodes", reduce.getNode(), "domain"})
+        << "domains of nodes '" << before.getNode() << "' and '"
+        << reduce.getNode() << "' over dim '" << reduce.getOver()
+        << "' have different extents, and operator '" << op.getSymName()
+        << "' uses the extent of this dim [D5]";
+    ok = false;
+  }
+  return success(ok);
+}
+
 static_assert(static_cast<int>(ReduceKind::Sum) ==
                   static_cast<int>(algebra::ReductionKind::Sum) &&
               static_cast<int>(ReduceKind::Dot) ==
                   static_cast<int>(algebra::ReductionKind::Dot) &&
               static_cast<int>(ReduceKind::Max) ==
-                  static_cast<int>(algebra::ReductionKind::Max));
+                  static_cast<int>(algebra::ReductionKind::Max) &&
+              static_cast<int>(ReduceKind::ExpSum) ==
+                  static_cast<int>(algebra::ReductionKind::ExpSum));
 
 LogicalResult pact::checkContract(ContractOp contract, OperatorOp op,
                                   FindDefinition find, ReportField report) {
   RuleChecker checker{contract, op, find, report};
   bool ok = succeeded(checker.checkDims());
   ok &= succeeded(checker.checkTensors());
-  ok &= succeeded(checker.checkNodes());
+  bool nodes = succeeded(checker.checkNodes());
+  ok &= nodes && succeeded(checker.checkDomains());
   ok &= succeeded(checker.checkRounding());
   // Formats of values are known only once everything before is in order.
   if (!ok)

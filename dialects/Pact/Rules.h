@@ -28,7 +28,7 @@ mlir::Type elementwiseFormat(llvm::ArrayRef<mlir::Type> operands,
 
 /// The name of a format as contract files write it, or "" if it is none.
 llvm::StringRef formatName(mlir::Type type);
-/// The type of a format's name (bf16, f16, f32, f64, i32), or null.
+/// The type of a format's name (bf16, f16, f32, f64, i32, i64), or null.
 mlir::Type formatType(llvm::StringRef name, mlir::MLIRContext *context);
 
 } // namespace bitpact::pact

@@ -88,8 +88,10 @@ Type RuleChecker::formatOf(Operation *value) {
     return contract.getTypes().getAs<TypeAttr>(input.getTensor()).getValue();
   if (auto param = dyn_cast<ParamOp>(value))
     return contract.getParams().getAs<FloatAttr>(param.getParam()).getType();
-  if (isa<ExtentOp, ConstantOp>(value))
+  if (isa<ExtentOp, ConstantOp, IndexOp>(value))
     return {};
+  if (auto take = dyn_cast<TakeOp>(value))
+    return formats.lookup(take.getOperand());
   if (auto reduce = dyn_cast<ReduceOp>(value))
     return contract.getNodes()
         .getAs<NodeAttr>(reduce.getNode())
@@ -105,17 +107,43 @@ Type RuleChecker::formatOf(Operation *value) {
   return rounding.isExact() ? format : rounding.getFormat();
 }
 
-LogicalResult RuleChecker::checkPrimitives() {
-  SmallVector<std::string> names;
+LogicalResult RuleChecker::checkPrimitiveSites() {
+  SmallVector<std::string> names, absent;
+  bool ok = true;
   for (Operation &each : op.getBody().front()) {
-    if (auto reduce = dyn_cast<ReduceOp>(each))
-      names.push_back((reduce.getNode() + ".step").str());
-    else if (auto apply = dyn_cast<ApplyOp>(each))
+    if (auto apply = dyn_cast<ApplyOp>(each))
       names.push_back(apply.getSite().str());
+    auto reduce = dyn_cast<ReduceOp>(each);
+    if (!reduce)
+      continue;
+    auto node = contract.getNodes().getAs<NodeAttr>(reduce.getNode());
+    bool online = node.getState() == algebra::State::Online;
+    bool merges = llvm::any_of(node.getMerge().getValue().entries(),
+                               [](const auto &entry) { return entry.merge; });
+    for (auto [i, site] : llvm::enumerate(primitiveSites(reduce))) {
+      bool occurs = i < 2 || (i == 2 ? online : merges);
+      (occurs ? names : absent).push_back(site);
+      if (occurs || !contract.getPrimitives().contains(site))
+        continue;
+      report({"primitives", site, ""})
+          << "'primitives' binds '" << site << "', but node '"
+          << reduce.getNode() << "' "
+          << (i == 2 ? "is two_pass and rescales nothing"
+                     : "merges no states")
+          << " [S6]";
+      ok = false;
+    }
   }
   SmallVector<StringRef> sites(names.begin(), names.end());
-  bool ok = succeeded(checkKeys("primitives", "primitive site",
-                                contract.getPrimitives(), sites, "A1", "A1"));
+  SmallVector<StringRef> reported(absent.begin(), absent.end());
+  return success(succeeded(checkKeys("primitives", "primitive site",
+                                     contract.getPrimitives(), sites, "A1",
+                                     "A1", reported)) &&
+                 ok);
+}
+
+LogicalResult RuleChecker::checkPrimitives() {
+  bool ok = succeeded(checkPrimitiveSites());
   for (Operation &each : op.getBody().front()) {
     auto reduce = dyn_cast<ReduceOp>(each);
     auto apply = dyn_cast<ApplyOp>(each);
@@ -138,6 +166,9 @@ LogicalResult RuleChecker::checkPrimitives() {
       return failure();
     if (failed(reduce ? checkStep(reduce, definition)
                       : checkFunction(apply, definition)))
+      return failure();
+    if (reduce && reduce.getKind() == ReduceKind::ExpSum &&
+        failed(checkState(reduce)))
       return failure();
     formats[each.getResult(0)] =
         reduce ? formatOf(&each)
@@ -192,10 +223,13 @@ LogicalResult RuleChecker::checkStep(ReduceOp reduce, Operation *definition) {
   auto atom = dyn_cast<AtomOp>(definition);
   std::optional<ReduceKind> kind =
       atom ? atom.getReduction() : primitive.getReduction();
-  if (kind != reduce.getKind()) {
+  ReduceKind expected = reduce.getKind() == ReduceKind::ExpSum
+                            ? ReduceKind::Sum
+                            : reduce.getKind();
+  if (kind != expected) {
     report({"primitives", site})
         << "site '" << site << "' takes a step of "
-        << stringifyReduceKind(reduce.getKind()) << ", and '" << name << "' is "
+        << stringifyReduceKind(expected) << ", and '" << name << "' is "
         << (kind ? ("a step of " + stringifyReduceKind(*kind)).str()
                  : std::string("a function"))
         << " [A3]";
@@ -245,5 +279,72 @@ LogicalResult RuleChecker::checkStep(ReduceOp reduce, Operation *definition) {
         << type.getResult(0) << " [P3]";
     return failure();
   }
-  return checkArguments(site, reduce, type);
+  // An exp_sum steps over weights, not over its operands.
+  return reduce.getKind() == ReduceKind::ExpSum
+             ? success()
+             : checkArguments(site, reduce, type);
+}
+
+static bool widens(Type from, Type to) {
+  return algebra::widensExactly(
+      *algebra::parseFormat(formatName(from).str()),
+      *algebra::parseFormat(formatName(to).str()));
+}
+
+LogicalResult RuleChecker::checkFunctionAt(StringRef site,
+                                           ArrayRef<Type> arguments,
+                                           Type result) {
+  auto bound = contract.getPrimitives().getAs<FlatSymbolRefAttr>(site);
+  if (!bound) // reported by A1
+    return failure();
+  auto fail = [&]() -> InFlightDiagnostic {
+    return report({"primitives", site})
+           << "primitive '" << bound.getValue() << "' at site '" << site
+           << "' ";
+  };
+  Operation *definition = find(bound.getValue());
+  if (!definition)
+    return fail() << "is unknown [A2]";
+  auto primitive = dyn_cast<PrimitiveOp>(definition);
+  FunctionType type =
+      primitive ? primitive.getFunctionType() : FunctionType();
+  if (!primitive || primitive.getKind() != PrimitiveKind::Function ||
+      type.getNumInputs() != arguments.size())
+    return fail() << "is no function of " << arguments.size()
+                  << " arguments [A3]";
+  for (auto [i, argument] : llvm::enumerate(arguments))
+    if (argument && !widens(argument, type.getInput(i)))
+      return fail() << "takes " << type.getInput(i) << " as argument " << i
+                    << ", and " << argument << " does not widen to it exactly "
+                    << "[A3]";
+  if (!widens(type.getResult(0), result))
+    return fail() << "gives " << type.getResult(0) << ", which does not widen "
+                  << "exactly to " << result << " [A3]";
+  return success();
+}
+
+/// A3 for the functions of a state: the weight of an element, what a sum is
+/// worth under another maximum, and how two sums meet.
+LogicalResult RuleChecker::checkState(ReduceOp reduce) {
+  auto node = contract.getNodes().getAs<NodeAttr>(reduce.getNode());
+  Type x = formats.lookup(reduce.getArgs()[0]);
+  Type m = formats.lookup(reduce.getArgs()[1]);
+  Type sum = node.getAccumulator();
+  SmallVector<std::string> sites = primitiveSites(reduce);
+  auto step = cast<PrimitiveOp>(
+      find(contract.getPrimitives().getAs<FlatSymbolRefAttr>(sites[0])
+               .getValue()));
+  bool ok = succeeded(checkFunctionAt(sites[1], {x, m},
+                                      step.getFunctionType().getInput(0)));
+  if (node.getState() == algebra::State::Online)
+    ok &= succeeded(checkFunctionAt(sites[2], {m, m}, sum));
+  if (ok && contract.getPrimitives().contains(sites[3])) {
+    auto rescale = cast<PrimitiveOp>(
+        find(contract.getPrimitives().getAs<FlatSymbolRefAttr>(sites[2])
+                 .getValue()));
+    Type factor = rescale.getFunctionType().getResult(0);
+    ok &= succeeded(
+        checkFunctionAt(sites[3], {sum, factor, sum, factor}, sum));
+  }
+  return success(ok);
 }

@@ -120,7 +120,7 @@ TEST_CASE("T2, T3: radices that a form admits") {
           "a:6", "a halving");
   accepts("a:1", "a halving");
   accepts("a:4096", "a halving");
-  refuses("T3", "admits chain, fold, pairwise, any", "a:* b:8",
+  refuses("T3", "admits chain, carry, fold, pairwise, any", "a:* b:8",
           "b chain, a halving");
   refuses("T3", "merge 'k fused(dot.nv(16,25))' of digit 'k:*'", "k:*",
           "k fused(dot.nv(16,25))", ReductionKind::Dot);

@@ -42,7 +42,7 @@ TEST_CASE("C: the contract file") {
           "rounding, primitives [C2]");
   refuses("\"start\"", "\"begin\"",
           "test.json:13:7: unknown key 'begin' in 'sum_sq'; allowed are use, "
-          "domain, partition, offsets, merge, start, precision [C2]");
+          "domain, partition, offsets, merge, start, state, precision [C2]");
   refuses("\"weight\": \"bf16\"", "\"weight\": \"bf16\", \"weight\": \"f32\"",
           "test.json:6:45: key 'weight' stands twice in one object [C3]");
   refuses("\"rms_norm@1\"", "7",
@@ -68,7 +68,8 @@ TEST_CASE("C: the contract file") {
           "tensor 'x' of operator 'rms_norm' is not bound in 'types' [C6]");
   refuses("\"rms_norm@1\"", "\"rms_norm@9\"",
           "test.json:4:9: unknown operator 'rms_norm@9'; there are "
-          "add_rms_norm@1, column_sum@1, layer_norm@1, rms_norm@1, sum@1 [C7]");
+          "add_rms_norm@1, column_sum@1, layer_norm@1, log_sum_exp@1, "
+          "rms_norm@1, selected_logprob@1, softmax@1, sum@1 [C7]");
   refuses("\"x\": \"bf16\"", "\"x\": \"bf16\", \"z\": \"bf16\"",
           "test.json:6:27: 'types' binds 'z', but operator 'rms_norm' has no "
           "such tensor; there are x, weight, y [C2]");
@@ -170,7 +171,8 @@ TEST_CASE("T: merge order") {
 TEST_CASE("P: precision") {
   refuses("\"x\": \"bf16\"", "\"x\": \"f8\"",
           "test.json:6:19: tensor 'x' has the unknown format 'f8'; allowed are "
-          "bf16, f16, f32 and f64, and i32 for offsets [P1]");
+          "bf16, f16, f32 and f64, i32 for offsets, i32 and i64 for an index "
+          "[P1]");
   refuses("\"x\": \"bf16\"", "\"x\": \"i32\"", "[P1]");
   refuses("1e-6 f32", "1e-6", "write a decimal number and its format");
   refuses("1e-6 f32", "nan f32", "'nan', which is no decimal number [P1]");
