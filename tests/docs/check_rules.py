@@ -8,7 +8,7 @@ import documents
 
 ROOMS = ["contracts/algebra", "contracts/reference", "compiler", "dialects",
          "codegen"]
-ID = r"(?:PI|[CDTPRAELF])[1-9]\d?"
+ID = r"(?:PI|[CDTPRAELFS])[1-9]\d?"
 spec = documents.ROOT / "docs" / "spec.md"
 
 # The spec states a rule in a row of a table that begins with its ID.
