@@ -23,6 +23,8 @@ struct RuleChecker {
   mlir::LogicalResult checkDims();
   mlir::LogicalResult checkTensors();
   mlir::LogicalResult checkNodes();
+
+  // DomainRules.cpp
   mlir::LogicalResult checkDomains();
 
   // SiteRules.cpp

@@ -50,3 +50,13 @@ module attributes {test.a = #pact.rounding<f32 rtz>} {}
 
 // expected-error @+1 {{start is zero; allowed are identity and first [C4]}}
 module attributes {test.a = #pact.node<domain "k" partition "k:*" merge ["k chain"] start zero accumulator f32>} {}
+
+// -----
+
+// expected-error @+1 {{state is later; allowed are two_pass and online [C4]}}
+module attributes {test.node = #pact.node<domain "k" partition "k:*" merge ["k carry"] start identity state later accumulator f32>} {}
+
+// -----
+
+// expected-error @+1 {{'carry' takes elements through the step primitive}}
+module attributes {test.merge = #pact.merge<["k carry from bf16"]>} {}

@@ -155,3 +155,9 @@ pact.atom @a dot product "exact" model "m" L 8 F 24 : (bf16, f32) -> f32
 
 // expected-error @+1 {{has L 0 and F 24; both lie in 1 ... 64 [F10]}}
 pact.atom @a dot product "exact" model "m" L 0 F 24 : (bf16, bf16, f32) -> f32
+
+// -----
+
+// expected-error @+1 {{expected sum, dot or max, not exp_sum}}
+pact.primitive @p step exp_sum (%a: f32, %b: f32) -> f32 {
+}

@@ -1,4 +1,4 @@
-// operator-errors.mlir - rules F1 to F7
+// operator-errors.mlir - rules F1 to F7, F11 and S1
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: bitpact-opt %s --verify-diagnostics --split-input-file
@@ -141,4 +141,105 @@ pact.operator @f version 1 dims ["a", "b"] {
   // expected-error @+1 {{value "1e" is not a decimal number [F7]}}
   %c = pact.constant "1e" : !pact.real<[]>
   pact.output "y" %c : !pact.real<[]>
+}
+
+// -----
+
+pact.operator @f version 1 dims ["a", "b"] {
+  %x = pact.input "x" : !pact.real<["a", "b"]>
+  %m = pact.reduce "m" max over "b" (%x) : (!pact.real<["a", "b"]>) -> !pact.real<["a"]>
+  // expected-error @+1 {{kind exp_sum takes 2 operands, not 1 [F5]}}
+  %l = pact.reduce "l" exp_sum over "b" (%x) : (!pact.real<["a", "b"]>) -> !pact.real<["a"]>
+  pact.output "y" %l : !pact.real<["a"]>
+  pact.output "z" %m : !pact.real<["a"]>
+}
+
+// -----
+
+pact.operator @f version 1 dims ["a", "b"] {
+  %x = pact.input "x" : !pact.real<["a", "b"]>
+  %z = pact.neg %x : (!pact.real<["a", "b"]>) -> !pact.real<["a", "b"]>
+  %m = pact.reduce "m" max over "b" (%x) : (!pact.real<["a", "b"]>) -> !pact.real<["a"]>
+  // expected-error @+1 {{kind exp_sum takes as its second operand the max over "b" of its first [S1]}}
+  %l = pact.reduce "l" exp_sum over "b" (%z, %m) : (!pact.real<["a", "b"]>, !pact.real<["a"]>) -> !pact.real<["a"]>
+  pact.output "y" %l : !pact.real<["a"]>
+}
+
+// -----
+
+pact.operator @f version 1 dims ["a", "b"] {
+  %x = pact.input "x" : !pact.real<["a", "b"]>
+  %s = pact.reduce "s" sum over "b" (%x) : (!pact.real<["a", "b"]>) -> !pact.real<["a"]>
+  // expected-error @+1 {{kind exp_sum takes as its second operand the max over "b" of its first [S1]}}
+  %l = pact.reduce "l" exp_sum over "b" (%x, %s) : (!pact.real<["a", "b"]>, !pact.real<["a"]>) -> !pact.real<["a"]>
+  pact.output "y" %l : !pact.real<["a"]>
+}
+
+// -----
+
+pact.operator @f version 1 dims ["a", "b"] {
+  %x = pact.input "x" : !pact.real<["a", "b"]>
+  // expected-note @+1 {{first here}}
+  %w = pact.apply "l.weight" (%x) : (!pact.real<["a", "b"]>) -> !pact.real<["a", "b"]>
+  %m = pact.reduce "m" max over "b" (%w) : (!pact.real<["a", "b"]>) -> !pact.real<["a"]>
+  // expected-error @+1 {{site "l.weight" is empty or named twice [F4]}}
+  %l = pact.reduce "l" exp_sum over "b" (%w, %m) : (!pact.real<["a", "b"]>, !pact.real<["a"]>) -> !pact.real<["a"]>
+  pact.output "y" %l : !pact.real<["a"]>
+}
+
+// -----
+
+pact.operator @f version 1 dims ["a", "b"] {
+  // expected-error @+1 {{index "i" is used by something other than the position of a pact.take [F11]}}
+  %i = pact.index "i" : !pact.real<["a"]>
+  pact.output "y" %i : !pact.real<["a"]>
+}
+
+// -----
+
+pact.operator @f version 1 dims ["a", "b"] {
+  %x = pact.input "x" : !pact.real<["a", "b"]>
+  %p = pact.input "p" : !pact.real<["a"]>
+  // expected-error @+1 {{takes at something that is no pact.index [F11]}}
+  %t = pact.take %x over "b" at %p : (!pact.real<["a", "b"]>, !pact.real<["a"]>) -> !pact.real<["a"]>
+  pact.output "y" %t : !pact.real<["a"]>
+}
+
+// -----
+
+pact.operator @f version 1 dims ["a", "b"] {
+  %x = pact.input "x" : !pact.real<["a"]>
+  %i = pact.index "i" : !pact.real<["a"]>
+  // expected-error @+1 {{takes over "b", which its operand does not have; its dims are ["a"] [F11]}}
+  %t = pact.take %x over "b" at %i : (!pact.real<["a"]>, !pact.real<["a"]>) -> !pact.real<["a"]>
+  pact.output "y" %t : !pact.real<["a"]>
+}
+
+// -----
+
+pact.operator @f version 1 dims ["a", "b"] {
+  %x = pact.input "x" : !pact.real<["a", "b"]>
+  %i = pact.index "i" : !pact.real<["b"]>
+  // expected-error @+1 {{takes over "b", which its index has too [F11]}}
+  %t = pact.take %x over "b" at %i : (!pact.real<["a", "b"]>, !pact.real<["b"]>) -> !pact.real<["a"]>
+  pact.output "y" %t : !pact.real<["a"]>
+}
+
+// -----
+
+pact.operator @f version 1 dims ["a", "b"] {
+  %x = pact.input "x" : !pact.real<["b"]>
+  %i = pact.index "i" : !pact.real<["a"]>
+  // expected-error @+1 {{result has dims [] but its operands give ["a"] [F3]}}
+  %t = pact.take %x over "b" at %i : (!pact.real<["b"]>, !pact.real<["a"]>) -> !pact.real<[]>
+  pact.output "y" %t : !pact.real<[]>
+}
+
+// -----
+
+pact.operator @f version 1 dims ["a", "b"] {
+  // expected-error @+1 {{has a result that nothing uses [F6]}}
+  %i = pact.index "i" : !pact.real<["a"]>
+  %x = pact.input "x" : !pact.real<["a"]>
+  pact.output "y" %x : !pact.real<["a"]>
 }

@@ -46,4 +46,14 @@ pact.operator @everything version 3 dims ["rows", "cols"] doc "all ops" {
   pact.output "y" %v8 : !all
   // CHECK: pact.output "z" %[[V6]] site "out" : !pact.real<["rows"]>
   pact.output "z" %v6 site "out" : !row
+  // CHECK: %[[I:.*]] = pact.index "i" : !pact.real<["rows"]>
+  %i = pact.index "i" : !row
+  // CHECK: %[[L:.*]] = pact.reduce "weights" exp_sum over "cols"(%[[X]], %[[M]]) : (!pact.real<["rows", "cols"]>, !pact.real<["rows"]>) -> !pact.real<["rows"]>
+  %l = pact.reduce "weights" exp_sum over "cols" (%x, %m) : (!all, !row) -> !row
+  // CHECK: %[[T:.*]] = pact.take %[[X]] over "cols" at %[[I]] : (!pact.real<["rows", "cols"]>, !pact.real<["rows"]>) -> !pact.real<["rows"]>
+  %t = pact.take %x over "cols" at %i : (!all, !row) -> !row
+  // CHECK: %[[W:.*]] = pact.apply "four"(%[[T]], %[[M]], %[[L]], %[[M]]) :
+  %w = pact.apply "four" (%t, %m, %l, %m) : (!row, !row, !row, !row) -> !row
+  // CHECK: pact.output "w" %[[W]] : !pact.real<["rows"]>
+  pact.output "w" %w : !row
 }

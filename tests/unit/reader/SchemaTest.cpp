@@ -79,6 +79,16 @@ TEST_CASE("the schema and the reader refuse the same structure") {
       with(good, "[\"pack chain\"", "[1, \"pack chain\""),
       with(good, "[\"pack chain\", \"sweep chain\", \"lane halving\"]", "\"\""),
       with(good, "\"product\"", "\"produkt\""),
+      with(good, "\"domain\": \"hidden\"", "\"domain\": 16"),
+      with(good, "\"domain\": \"hidden\"", "\"domain\": {\"hidden\": 16}"),
+      with(good, "\"domain\": \"hidden\"",
+           "\"domain\": {\"hidden\": {\"extent\": 9}}"),
+      with(good, "\"domain\": \"hidden\"",
+           "\"domain\": {\"hidden\": {\"extent\": \"9\", \"stored\": 16}}"),
+      with(good, "\"domain\": \"hidden\"",
+           "\"domain\": {\"hidden\": {\"extent\": 9, \"stored\": 16, "
+           "\"from\": 0}}"),
+      with(good, "\"start\"", "\"state\": 1, \"start\""),
       with(good, "\"product\": \"exact\"", "\"product\": 1"),
       with(good, "      \"domain\": \"hidden\",\n", ""),
       with(good, "      \"start\": \"identity\",\n", ""),
@@ -102,6 +112,8 @@ TEST_CASE("the schema and the reader refuse the same structure") {
       with(good, "\"op\"", "\"doc\": \"words\", \"op\""),
       with(good, "\"domain\"", "\"use\": \"row.serial@1\", \"domain\""),
       with(good, "\"domain\"", "\"use\": [], \"domain\""),
+      with(good, "\"domain\": \"hidden\"",
+           "\"domain\": {\"hidden\": {\"extent\": 9, \"stored\": 16}}"),
   };
   for (const std::string &text : fine) {
     INFO(text);
@@ -123,6 +135,10 @@ TEST_CASE("the schema and the reader refuse the same structure") {
   CHECK(variant(", \"doc\": null"));
   CHECK(variant(", \"nodes\": { \"sum_sq\": { \"start\": \"first\" } }"));
   CHECK(variant(", \"nodes\": { \"sum_sq\": { \"use\": null } }"));
+  CHECK(variant(", \"nodes\": { \"sum_sq\": { \"domain\": { \"hidden\": "
+                "{ \"extent\": 9, \"stored\": 16 } } } }"));
+  CHECK_FALSE(variant(", \"nodes\": { \"sum_sq\": { \"domain\": { \"hidden\": "
+                      "{ \"extant\": 9 } } } }"));
   CHECK_FALSE(variant(", \"nodse\": null"));
   CHECK_FALSE(variant(", \"nodes\": { \"sum_sq\": { \"strat\": null } }"));
   CHECK_FALSE(variant(", \"doc\": 1"));
