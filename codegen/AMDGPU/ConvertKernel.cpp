@@ -37,6 +37,9 @@ private:
   Value groupIndex() override {
     return ROCDL::BlockIdXOp::create(builder, loc, builder.getI32Type());
   }
+  Value partIndex() override {
+    return ROCDL::BlockIdYOp::create(builder, loc, builder.getI32Type());
+  }
 
   /// ds_bpermute reads the register of the lane at a byte address / 4. CTAs
   /// have one dimension, so the lane is the thread's index in its wave. All

@@ -7,6 +7,7 @@
 #include "codegen/Target/Link.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/Support/TargetSelect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include <mutex>
 
 using namespace llvm;
@@ -70,7 +71,17 @@ mlir::FailureOr<CompiledCode> compileHip(mlir::ModuleOp module,
     return mlir::failure();
   setCodeObjectVersion(module);
   LLVMContext context;
-  auto ir = lowerToIR(module, context, **machine, attributes());
+  FunctionAttributes wanted = attributes();
+  bool hasParts = module
+                      .walk([](mlir::ROCDL::BlockIdYOp) {
+                        return mlir::WalkResult::interrupt();
+                      })
+                      .wasInterrupted();
+  if (hasParts)
+    erase_if(wanted, [](const auto &attribute) {
+      return attribute.first == "amdgpu-no-workgroup-id-y";
+    });
+  auto ir = lowerToIR(module, context, **machine, wanted);
   if (failed(ir))
     return mlir::failure();
   if (none_of(**ir, [](const Function &function) {

@@ -22,6 +22,7 @@ public:
 
 private:
   LogicalResult convert(Operation *op);
+  void shareOut(Block *inner);
   Value i64(int64_t v) {
     return LLVM::ConstantOp::create(builder, loc, builder.getI64Type(),
                                     builder.getI64IntegerAttr(v));
@@ -36,7 +37,7 @@ private:
   OpBuilder builder;
   Location loc;
   LLVM::LLVMFuncOp target;
-  Value program;
+  Value program, part, rows;
 };
 
 LogicalResult Converter::run() {
@@ -57,7 +58,10 @@ LogicalResult Converter::run() {
         ArrayRef<LLVM::GEPArg>{int(argument.getArgNumber())});
     Type type =
         isa<kernel::BufferType>(argument.getType()) ? Type(pointer) : i64Type;
-    argument.replaceAllUsesWith(LLVM::LoadOp::create(builder, loc, type, at));
+    Value value = LLVM::LoadOp::create(builder, loc, type, at);
+    if (!func.getRows().empty() && argument == func.slot(func.getRows()))
+      rows = value;
+    argument.replaceAllUsesWith(value);
   }
   auto loop = scf::ForOp::create(builder, loc, entry->getArgument(1),
                                  entry->getArgument(2), i64(1));
@@ -65,6 +69,8 @@ LogicalResult Converter::run() {
   program = loop.getInductionVar();
   Block *inner = loop.getBody();
   Operation *end = inner->getTerminator();
+  if (func.getSplit())
+    shareOut(inner);
   inner->getOperations().splice(end->getIterator(), body.getOperations());
   SmallVector<Operation *> ops;
   inner->walk([&](Operation *op) {
@@ -76,6 +82,23 @@ LogicalResult Converter::run() {
       return failure();
   func.erase();
   return success();
+}
+
+/// Of programs that share their rows, those of one part have neighbouring
+/// indices: what they read lies side by side.
+void Converter::shareOut(Block *inner) {
+  part = program;
+  if (func.getRows().empty())
+    return;
+  int64_t each = func.getSchedule().rowsPerProgram();
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(inner->getParentOp());
+  Value groups = LLVM::UDivOp::create(
+      builder, loc, LLVM::AddOp::create(builder, loc, rows, i64(each - 1)),
+      i64(each));
+  builder.setInsertionPointToStart(inner);
+  part = LLVM::UDivOp::create(builder, loc, program, groups);
+  program = LLVM::URemOp::create(builder, loc, program, groups);
 }
 
 Value Converter::exchange(Value value, int64_t distance) {
@@ -94,10 +117,18 @@ LogicalResult Converter::convert(Operation *op) {
   if (auto load = dyn_cast<kernel::LoadOp>(op)) {
     for (auto [old, value] : llvm::zip(load.getValues(), access.load(load)))
       old.replaceAllUsesWith(value);
+  } else if (auto read = dyn_cast<kernel::ReadOp>(op)) {
+    Value at = LLVM::GEPOp::create(
+        builder, loc, LLVM::LLVMPointerType::get(builder.getContext()),
+        read.getType(), read->getOperand(0), ValueRange{read.getOffset()});
+    result = LLVM::LoadOp::create(builder, loc, read.getType(), at,
+                                  read.getType().getIntOrFloatBitWidth() / 8);
   } else if (auto store = dyn_cast<kernel::StoreOp>(op)) {
     access.store(store);
   } else if (isa<kernel::ProgramOp>(op)) {
     result = program;
+  } else if (isa<kernel::PartOp>(op)) {
+    result = part;
   } else if (auto lane = dyn_cast<kernel::LaneOp>(op)) {
     auto type = cast<VectorType>(lane.getType());
     SmallVector<int64_t> index(type.getDimSize(0));

@@ -94,12 +94,14 @@ Value ElementEmitter::valueAs(Value f, FloatType format, const NodePlan *plan,
 
 Value ElementEmitter::value(Value f, const NodePlan *plan,
                             const Instance *instance) {
-  if (Value node = nodes.lookup(f))
+  if (Value node = nodes.lookup({f, unsigned(context.currentColumn())}))
     return node;
   bool ofRow = !llvm::is_contained(
       cast<pact::RealType>(f.getType()).getDims(),
       context.builder.getStringAttr(context.family.reducedDim));
-  std::string key = llvm::formatv("value {0}", f.getAsOpaquePointer());
+  std::string key = llvm::formatv("value {0} column {1}",
+                                  f.getAsOpaquePointer(),
+                                  context.currentColumn());
   if (!ofRow) {
     // The same digits are another element under another plan.
     key += " in " + plan->key;
@@ -108,6 +110,8 @@ Value ElementEmitter::value(Value f, const NodePlan *plan,
       for (auto [value, scale] : digit.terms)
         key += llvm::formatv("+{0}*{1}", value.getAsOpaquePointer(), scale);
     }
+    if (instance->begin)
+      key += llvm::formatv(" from {0}", instance->begin.getAsOpaquePointer());
   }
   if (Value known = context.remembered(key))
     return known;

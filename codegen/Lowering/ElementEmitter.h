@@ -26,7 +26,9 @@ public:
                      const Instance *instance);
 
   /// Binds the result of a node, once it has been reduced.
-  void bindNode(mlir::Value f, mlir::Value value) { nodes[f] = value; }
+  void bindNode(mlir::Value f, mlir::Value value) {
+    nodes[{f, unsigned(context.currentColumn())}] = value;
+  }
 
   /// Inlines a primitive.
   mlir::Value apply(pact::PrimitiveOp primitive, mlir::ValueRange arguments);
@@ -45,7 +47,8 @@ private:
   pact::RoundingAttr rounding(llvm::StringRef site);
 
   RowContext &context;
-  llvm::DenseMap<mlir::Value, mlir::Value> nodes;
+  /// Of each of a lane's rows.
+  llvm::DenseMap<std::pair<mlir::Value, unsigned>, mlir::Value> nodes;
 };
 
 } // namespace bitpact::lowering

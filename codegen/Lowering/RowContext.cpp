@@ -39,18 +39,7 @@ RowContext::RowContext(OpBuilder &builder, Location loc, kernel::FuncOp func,
     subgroupLane = arith::AndIOp::create(
         builder, loc, laneIndex,
         laneConstant(builder.getI64IntegerAttr(schedule.getSubgroup() - 1)));
-  if (family.rowDim.empty())
-    return;
-  Value program = kernel::ProgramOp::create(builder, loc);
-  if (schedule.rowsPerProgram() == 1) {
-    row.addTerm(program, 1);
-    return;
-  }
-  row.addTerm(program, schedule.rowsPerProgram());
-  row.addTerm(laneIndex, 1);
-  rowsInRange =
-      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
-                            materialize(row), splat(extentOf(family.rowDim)));
+  chooseRows();
 }
 
 //===----------------------------------------------------------------------===//
@@ -123,14 +112,18 @@ Affine RowContext::position(const NodePlan &plan,
   Affine position;
   for (auto [digit, shape] : llvm::zip(instance.digits, plan.digits))
     position.add(digit, shape.length);
+  if (instance.begin)
+    position.addTerm(instance.begin, 1);
   return position;
 }
 
 Presence RowContext::present(const NodePlan &plan, const Instance &instance) {
   Presence result;
+  if (instance.whole)
+    return result;
   for (size_t i = 0; i < plan.digits.size(); ++i) {
     const DigitShape &shape = plan.digits[i];
-    if (!shape.mayBeShort)
+    if (!shape.mayBeShort || shape.isOffsets)
       continue;
     // Distance from the start of the container of digit i.
     Affine offset;
@@ -151,7 +144,7 @@ Presence RowContext::present(const NodePlan &plan, const Instance &instance) {
       continue;
     if (!dynamic && offset.constant >= shape.container)
       return {Presence::Never, {}};
-    Value limit = dynamic ? extentOf(family.reducedDim) : i64(shape.container);
+    Value limit = dynamic ? containerOf(i, instance) : i64(shape.container);
     Value at = materialize(offset);
     if (isa<VectorType>(at.getType()))
       limit = splat(limit);
@@ -175,14 +168,61 @@ Value RowContext::extentOf(StringRef dim) {
   return func.slot(dim);
 }
 
-Value RowContext::tripCount(const NodePlan &plan, const SubDigit &sub) {
+/// Only the container of the first digit depends on the extent, and that of
+/// the digit right of offsets on its block.
+Value RowContext::containerOf(size_t i, const Instance &instance) {
+  if (i == 0 || !instance.begin)
+    return partsOfMerge ? partsOfMerge : extentOf(family.reducedDim);
+  std::string key = llvm::formatv("block {0} {1}",
+                                  instance.begin.getAsOpaquePointer(),
+                                  instance.end.getAsOpaquePointer());
+  Value size = remembered(key);
+  if (!size) {
+    size = arith::SubIOp::create(builder, loc, instance.end, instance.begin);
+    remember(key, size);
+  }
+  return size;
+}
+
+Value RowContext::tripCount(const NodePlan &plan, const SubDigit &sub,
+                            const Instance *block) {
+  if (plan.digits[sub.digit].isOffsets)
+    return arith::SubIOp::create(builder, loc, func.slot(family.offsetsDim),
+                                 i64(1));
   if (sub.radix != kDynamic)
     return i64(sub.radix);
-  // Only the container of the first digit can depend on the extent.
   int64_t step = plan.digits[sub.digit].length * sub.weight;
-  Value extent = extentOf(family.reducedDim);
+  Value extent = block ? containerOf(sub.digit, *block)
+                       : containerOf(0, Instance());
   Value up = arith::AddIOp::create(builder, loc, extent, i64(step - 1));
   return arith::DivUIOp::create(builder, loc, up, i64(step));
+}
+
+Value RowContext::presentCount(const NodePlan &plan, const Instance &block) {
+  auto least = [&](Value a, Value b) -> Value {
+    Value less = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
+                                       a, b);
+    return arith::SelectOp::create(builder, loc, less, a, b);
+  };
+  int64_t radix = plan.digits.back().radix;
+  Value count = radix == kDynamic ? Value() : i64(radix);
+  for (size_t i = 0; i < plan.digits.size(); ++i) {
+    const DigitShape &shape = plan.digits[i];
+    if (shape.isOffsets || (!shape.mayBeShort && count))
+      continue;
+    Affine offset;
+    for (size_t j = i; j < plan.digits.size(); ++j)
+      offset.add(block.digits[j], plan.digits[j].length);
+    Value limit = shape.container == kDynamic ? containerOf(i, block)
+                                              : i64(shape.container);
+    Value left =
+        arith::SubIOp::create(builder, loc, limit, materialize(offset));
+    count = count ? least(count, left) : left;
+  }
+  Value none = i64(0);
+  Value some = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt,
+                                     count, none);
+  return arith::SelectOp::create(builder, loc, some, count, none);
 }
 
 //===----------------------------------------------------------------------===//

@@ -23,7 +23,13 @@ struct Affine {
 /// The digit values that select one element or one block of elements (digits
 /// not yet chosen are 0).
 struct Instance {
-  llvm::SmallVector<Affine, 4> digits;
+  llvm::SmallVector<Affine, 3> digits;
+  /// Which of the neighbouring rows of a lane.
+  int64_t column = 0;
+  /// Every element that will be chosen is known to exist.
+  bool whole = false;
+  /// The block between two offsets (i64), or null: the whole dim.
+  mlir::Value begin, end;
 };
 
 /// Whether something holds: known, or known only to the running kernel
@@ -69,12 +75,50 @@ public:
   /// Whether the first element of the block exists; blocks are filled from the
   /// front, so this is whether the block has any element.
   Presence present(const NodePlan &plan, const Instance &instance);
-  /// Number of values of a sub-digit, as i64.
-  mlir::Value tripCount(const NodePlan &plan, const SubDigit &sub);
+  /// Number of values of a sub-digit in the block, as i64.
+  mlir::Value tripCount(const NodePlan &plan, const SubDigit &sub,
+                        const Instance *block = nullptr);
+  /// Of the last digit in a block whose other digits are all chosen: how many
+  /// of its elements exist. The same for all lanes.
+  mlir::Value presentCount(const NodePlan &plan, const Instance &block);
+  /// Elements of the block that digit `i` cuts, where only the running kernel
+  /// knows.
+  mlir::Value containerOf(size_t i, const Instance &instance);
   /// The extent of the reduced dim or the number of rows, as i64.
   mlir::Value extentOf(llvm::StringRef dim);
 
+  //--- several rows a lane -----------------------------------------------===//
+  /// The rows of lanes of `row_per_lane` kernels that have several, or parts.
+  bool mapsRows() const { return rowsAreMapped; }
+  int64_t columns() const { return schedule.getRowsPerLane(); }
+  /// Values are those of this one of a lane's rows from here on.
+  void setColumn(int64_t which) { column = which; }
+  int64_t currentColumn() const { return column; }
+  /// Whether all lanes may access neighbouring rows at once, none masked: i1,
+  /// or null where they always may.
+  mlir::Value rowsAreWhole();
+  void mapRows(bool whole);
+  /// Stores a value a column.
+  void storeColumns(llvm::StringRef tensor, mlir::ValueRange values);
+
+  //--- parts of a split --------------------------------------------------===//
+  /// The part that this program has; null without a split.
+  mlir::Value part() const { return partIndex; }
+  /// How many there are.
+  mlir::Value partCount(kernel::SplitAttr split);
+  /// Makes parts between offsets the elements of the reduction.
+  void reduceParts(mlir::Value count) { partsOfMerge = count; }
+  void storePart(mlir::ValueRange values);
+  mlir::Value loadPart(mlir::Value number, mlir::Type element);
+  /// `present` of a block that is the same for all lanes, as i1.
+  mlir::Value partExists(const NodePlan &plan, const Instance &instance);
+
   //--- memory ------------------------------------------------------------===//
+  /// One integer of a tensor of offsets, as i64.
+  mlir::Value readOffset(llvm::StringRef tensor, mlir::Value index);
+  /// Outputs are NaN unless the offsets ascend from 0 to the extent.
+  void checkOffsets(llvm::StringRef tensor);
+  mlir::Value unlessFault(mlir::Value output);
   /// The element of a tensor that has the reduced dim.
   mlir::Value load(llvm::StringRef tensor, const NodePlan &plan,
                    const Instance &instance);
@@ -118,6 +162,14 @@ private:
   };
   llvm::SmallVector<std::string> dimsOf(llvm::StringRef tensor);
   Address address(llvm::StringRef tensor, const Affine *position);
+  void chooseRows();
+  bool hasColumns(llvm::StringRef tensor);
+  mlir::Value loadColumn(llvm::StringRef tensor, const Affine *position,
+                         const std::string &key, mlir::Value presence);
+  llvm::SmallVector<mlir::Value> columnMasks(int64_t group, bool stores);
+  mlir::Value rowCount();
+  Address partAddress(mlir::Value number, const Affine &rows);
+  int64_t partAlign(mlir::Type element);
   mlir::Value rowMask(llvm::StringRef tensor);
   mlir::Value both(mlir::Value a, mlir::Value b);
   int64_t alignOf(llvm::StringRef tensor, mlir::Type element, int64_t pack);
@@ -128,6 +180,12 @@ private:
   kernel::FuncOp func;
   mlir::Value laneIndex, subgroupLane, rowsInRange;
   Affine row;
+  mlir::Value partIndex, firstRow, partsOfMerge, offsetsHold;
+  bool rowsAreMapped = false, wholeRows = false;
+  int64_t column = 0, rowPack = 1;
+  /// Of each access: its first row, and that row before it was kept within
+  /// the tensor.
+  llvm::SmallVector<Affine> rowStarts, rowsWanted;
   std::map<std::string, int64_t> aligned;
   std::vector<std::map<std::string, mlir::Value>> memory;
 };

@@ -3,7 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/Lowering/RowLowering.h"
 
+#include "codegen/Lowering/SplitPlan.h"
 #include "codegen/Lowering/TreeEmitter.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace bitpact;
@@ -15,6 +17,44 @@ struct Plans {
   RowFamily family;
   llvm::MapVector<Operation *, NodePlan> nodes;
 };
+
+/// What a split and several rows a lane ask of the whole operator.
+llvm::Error checkRows(pact::OperatorOp op, const Plans &plans,
+                      kernel::ScheduleAttr schedule) {
+  if (schedule.getRowsPerLane() == 1 && !schedule.getSplit())
+    return llvm::Error::success();
+  const RowFamily &family = plans.family;
+  auto refuse = [&](const llvm::Twine &why) {
+    return llvm::createStringError("operator " + op.getSymName() + " " + why);
+  };
+  if (schedule.getSplit() && plans.nodes.size() != 1)
+    return refuse("has " + llvm::Twine(plans.nodes.size()) +
+                  " nodes; programs can share the rows of one");
+  auto hasDim = [](pact::RealType type, StringRef dim) {
+    return llvm::any_of(type.getDims(),
+                        [&](StringAttr each) { return each == dim; });
+  };
+  for (pact::OutputOp output : op.getOps<pact::OutputOp>()) {
+    auto type = cast<pact::RealType>(output.getValue().getType());
+    if (hasDim(type, family.reducedDim))
+      return refuse("has the output '" + output.getTensor() +
+                    "' with the reduced dim; only results of rows can leave "
+                    "lanes with several rows, or rows that programs share");
+    if (!family.rowDim.empty() && !hasDim(type, family.rowDim))
+      return refuse("has the output '" + output.getTensor() +
+                    "' without the dim '" + family.rowDim + "'");
+  }
+  if (schedule.getRowsPerLane() == 1)
+    return llvm::Error::success();
+  if (family.rowDim.empty())
+    return refuse("has a single row, and lanes take several");
+  for (auto &[tensor, type] : tensorTypes(op))
+    if (hasDim(type, family.rowDim) &&
+        type.getDims().back() != StringRef(family.rowDim))
+      return refuse("has the tensor '" + tensor + "', in which neighbours in '" +
+                    family.rowDim + "' do not lie side by side");
+  return llvm::Error::success();
+}
 
 llvm::Expected<Plans> planAll(pact::ContractOp contract, pact::OperatorOp op,
                               kernel::ScheduleAttr schedule) {
@@ -32,6 +72,8 @@ llvm::Expected<Plans> planAll(pact::ContractOp contract, pact::OperatorOp op,
                                      llvm::toString(plan.takeError()));
     plans.nodes.insert({reduce, std::move(*plan)});
   }
+  if (llvm::Error error = checkRows(op, plans, schedule))
+    return error;
   return plans;
 }
 
@@ -74,6 +116,8 @@ private:
                      return SmallVector<Value>();
                    });
       return;
+    case Binding::Split:
+      llvm_unreachable("programs that share a row store no row");
     case Binding::Unroll:
       break;
     }
@@ -201,7 +245,8 @@ void loadAhead(RowContext &context, const NodePlan &plan, pact::OperatorOp op) {
 
 kernel::FuncOp createFunction(OpBuilder &builder, pact::ContractOp contract,
                               pact::OperatorOp op, const RowFamily &family,
-                              kernel::ScheduleAttr schedule, StringRef symbol) {
+                              kernel::ScheduleAttr schedule, StringRef symbol,
+                              Type workspace, kernel::SplitAttr split) {
   SmallVector<StringRef> order;
   for (Operation &each : op.getBody().front()) {
     if (auto input = dyn_cast<pact::InputOp>(each))
@@ -226,14 +271,161 @@ kernel::FuncOp createFunction(OpBuilder &builder, pact::ContractOp contract,
     arguments.push_back(builder.getI64Type());
     names.push_back(cast<StringAttr>(dim).str());
   }
+  if (workspace) {
+    arguments.push_back(
+        kernel::BufferType::get(builder.getContext(), workspace));
+    names.push_back("workspace");
+  }
   SmallVector<StringRef> slots(names.begin(), names.end());
   auto func = kernel::FuncOp::create(
       builder, contract.getLoc(), symbol, builder.getStrArrayAttr(slots),
-      family.rowDim, schedule, contract.getDigestAttr(), DictionaryAttr());
+      family.rowDim, schedule, contract.getDigestAttr(), DictionaryAttr(),
+      split);
   Block *entry = &func.getBody().emplaceBlock();
   entry->addArguments(arguments,
                       SmallVector<Location>(arguments.size(), func.getLoc()));
   return func;
+}
+
+/// Writes the body of one kernel.
+class RowKernel {
+public:
+  RowKernel(pact::ContractOp contract, pact::OperatorOp op, Plans &plans,
+            kernel::FuncOp func)
+      : contract(contract), op(op), plans(plans), func(func),
+        builder(func.getContext()) {
+    builder.setInsertionPointToStart(&func.getBody().front());
+  }
+
+  /// `parts` says what the kernel before this one left, if it did.
+  void emit(kernel::SplitAttr parts = {}) {
+    RowContext context(builder, func.getLoc(), func, contract, op,
+                       plans.family, func.getSchedule());
+    if (parts && parts.getLess()) // blocks between offsets
+      context.reduceParts(context.partCount(parts));
+    if (!context.mapsRows()) {
+      emitRows(context);
+    } else if (Value whole = context.rowsAreWhole()) {
+      auto branch = scf::IfOp::create(builder, func.getLoc(), whole,
+                                      /*withElseRegion=*/true);
+      for (bool taken : {true, false}) {
+        OpBuilder::InsertionGuard guard(builder);
+        RowContext::Scope scope(context);
+        builder.setInsertionPointToStart(taken ? branch.thenBlock()
+                                               : branch.elseBlock());
+        context.mapRows(taken);
+        emitRows(context);
+      }
+    } else {
+      context.mapRows(true);
+      emitRows(context);
+    }
+    kernel::ReturnOp::create(builder, func.getLoc());
+    SmallVector<NamedAttribute> access;
+    for (auto &[tensor, bytes] : context.alignments())
+      access.push_back(
+          builder.getNamedAttr(tensor, builder.getI64IntegerAttr(bytes)));
+    func.setAccessAttr(builder.getDictionaryAttr(access));
+  }
+
+private:
+  void emitRows(RowContext &context) {
+    ElementEmitter elements(context);
+    kernel::ScheduleAttr schedule = func.getSchedule();
+    SmallVector<pact::OutputOp> wide;
+    StringAttr reduced = builder.getStringAttr(plans.family.reducedDim);
+    auto isWide = [&](pact::OutputOp output) {
+      return llvm::is_contained(
+          cast<pact::RealType>(output.getValue().getType()).getDims(), reduced);
+    };
+    const NodePlan &lastPlan = plans.nodes.back().second;
+    if (!schedule.getAdjacent() &&
+        llvm::any_of(op.getOps<pact::OutputOp>(), isWide))
+      loadAhead(context, lastPlan, op);
+    for (Operation &each : op.getBody().front()) {
+      if (auto reduce = dyn_cast<pact::ReduceOp>(each)) {
+        TreeEmitter tree(context, elements, reduce, plans.nodes[reduce]);
+        TreeEmitter::Values values = tree.emit();
+        if (func.getSplit())
+          return context.storePart(values);
+        for (auto [column, value] : llvm::enumerate(values)) {
+          context.setColumn(column);
+          elements.bindNode(reduce.getResult(), value);
+        }
+        auto node = cast<pact::NodeAttr>(
+            contract.getNodes().get(reduce.getNode()));
+        if (node.getOffsets())
+          context.checkOffsets(node.getOffsets());
+      } else if (auto output = dyn_cast<pact::OutputOp>(each)) {
+        if (isWide(output))
+          wide.push_back(output);
+        else
+          storeRows(context, elements, output);
+      } else if (!func.getSplit()) {
+        rowValue(context, elements, each);
+      }
+    }
+    // Lanes in one register take elements in another order for the outputs,
+    // where the plan has them reordered.
+    OutputPass outputs(context, elements, wide);
+    if (!wide.empty() && schedule.getAdjacent() &&
+        schedule.rowsPerProgram() == 1)
+      outputs.runAcross();
+    else if (!wide.empty())
+      outputs.run(lastPlan);
+  }
+
+  void storeRows(RowContext &context, ElementEmitter &elements,
+                 pact::OutputOp output) {
+    if (!context.mapsRows())
+      return context.storeRow(output.getTensor(),
+                              elements.output(output, nullptr, nullptr));
+    SmallVector<Value> values;
+    for (int64_t column = 0; column < context.columns(); ++column) {
+      context.setColumn(column);
+      values.push_back(
+          context.unlessFault(elements.output(output, nullptr, nullptr)));
+    }
+    context.storeColumns(output.getTensor(), values);
+  }
+
+  /// Values of a row are computed once, outside of every loop. An exact
+  /// product has no value of its own.
+  void rowValue(RowContext &context, ElementEmitter &elements,
+                Operation &each) {
+    StringAttr reduced = builder.getStringAttr(plans.family.reducedDim);
+    auto type = dyn_cast<pact::RealType>(each.getResult(0).getType());
+    if (llvm::is_contained(type.getDims(), reduced) ||
+        isa<pact::ConstantOp, pact::ExtentOp>(each) ||
+        each.getResult(0).use_empty()) // offsets
+      return;
+    auto site = each.getAttrOfType<StringAttr>("site");
+    bool exact =
+        site && !isa<pact::ApplyOp>(each) &&
+        cast<pact::RoundingAttr>(contract.getRounding().get(site)).isExact();
+    if (exact)
+      return;
+    for (int64_t column = 0; column < context.columns(); ++column) {
+      context.setColumn(column);
+      elements.value(each.getResult(0), nullptr, nullptr);
+    }
+  }
+
+  pact::ContractOp contract;
+  pact::OperatorOp op;
+  Plans &plans;
+  kernel::FuncOp func;
+  OpBuilder builder;
+};
+
+/// The kernel that merges parts has a row in each lane.
+kernel::ScheduleAttr scheduleOfMerge(kernel::ScheduleAttr schedule) {
+  int64_t warp = schedule.getSubgroup();
+  return kernel::ScheduleAttr::get(schedule.getContext(), "row_per_lane", warp,
+                                   warp, /*programsPerGroup=*/1,
+                                   schedule.getAdjacent() ? 1 : 0,
+                                   schedule.getUnroll(), schedule.getAdjacent(),
+                                   /*rowsPerLane=*/1, /*split=*/0);
 }
 
 } // namespace
@@ -247,71 +439,69 @@ std::optional<std::string> lowering::whyNot(pact::ContractOp contract,
   return llvm::toString(plans.takeError());
 }
 
-FailureOr<kernel::FuncOp> lowering::lowerRows(pact::ContractOp contract,
-                                              pact::OperatorOp op,
-                                              kernel::ScheduleAttr schedule,
-                                              StringRef symbol, ModuleOp into) {
+FailureOr<SmallVector<kernel::FuncOp>>
+lowering::lowerRows(pact::ContractOp contract, pact::OperatorOp op,
+                    kernel::ScheduleAttr schedule, StringRef symbol,
+                    ModuleOp into) {
   llvm::Expected<Plans> plans = planAll(contract, op, schedule);
   if (!plans) {
     contract.emitError() << llvm::toString(plans.takeError());
     return failure();
   }
   OpBuilder builder = OpBuilder::atBlockEnd(into.getBody());
-  kernel::FuncOp func =
-      createFunction(builder, contract, op, plans->family, schedule, symbol);
-  builder.setInsertionPointToStart(&func.getBody().front());
-  RowContext context(builder, func.getLoc(), func, contract, op, plans->family,
-                     schedule);
-  ElementEmitter elements(context);
-
-  // Lanes in one register take elements in another order for the outputs, where
-  // the plan has them reordered.
-  bool adjacent = schedule.getAdjacent() && schedule.rowsPerProgram() == 1;
-  const NodePlan &lastPlan = plans->nodes.back().second;
-  SmallVector<pact::OutputOp> wide;
-  StringAttr reduced = builder.getStringAttr(plans->family.reducedDim);
-  auto isWide = [&](pact::OutputOp output) {
-    return llvm::is_contained(
-        cast<pact::RealType>(output.getValue().getType()).getDims(), reduced);
-  };
-  if (!schedule.getAdjacent() &&
-      llvm::any_of(op.getOps<pact::OutputOp>(), isWide))
-    loadAhead(context, lastPlan, op);
-  for (Operation &each : op.getBody().front()) {
-    if (auto reduce = dyn_cast<pact::ReduceOp>(each)) {
-      TreeEmitter tree(context, elements, reduce, plans->nodes[reduce]);
-      elements.bindNode(reduce.getResult(), tree.emit());
-    } else if (auto output = dyn_cast<pact::OutputOp>(each)) {
-      if (isWide(output))
-        wide.push_back(output);
-      else
-        context.storeRow(output.getTensor(),
-                         elements.output(output, nullptr, nullptr));
-    } else if (auto type =
-                   dyn_cast<pact::RealType>(each.getResult(0).getType());
-               !llvm::is_contained(type.getDims(), reduced) &&
-               !isa<pact::ConstantOp, pact::ExtentOp>(each)) {
-      // Values of a row are computed once, outside of every loop. An exact
-      // product has no value of its own.
-      auto site = each.getAttrOfType<StringAttr>("site");
-      bool exact =
-          site && !isa<pact::ApplyOp>(each) &&
-          cast<pact::RoundingAttr>(contract.getRounding().get(site)).isExact();
-      if (!exact)
-        elements.value(each.getResult(0), nullptr, nullptr);
-    }
+  SmallVector<kernel::FuncOp> steps;
+  if (!schedule.getSplit()) {
+    steps.push_back(createFunction(builder, contract, op, plans->family,
+                                   schedule, symbol, Type(), {}));
+    RowKernel(contract, op, *plans, steps.back()).emit();
+    return steps;
   }
-  OutputPass outputs(context, elements, wide);
-  if (!wide.empty() && adjacent)
-    outputs.runAcross();
-  else if (!wide.empty())
-    outputs.run(lastPlan);
-  kernel::ReturnOp::create(builder, func.getLoc());
+  auto &[reduce, plan] = plans->nodes.front();
+  auto node = cast<pact::NodeAttr>(contract.getNodes().get(
+      cast<pact::ReduceOp>(reduce).getNode()));
+  kernel::SplitAttr split =
+      splitOf(builder.getContext(), plan, plans->family);
+  steps.push_back(createFunction(builder, contract, op, plans->family, schedule,
+                                 symbol, node.getAccumulator(), split));
+  RowKernel(contract, op, *plans, steps.back()).emit();
+  plan = planOfMerge(plan);
+  steps.push_back(createFunction(
+      builder, contract, op, plans->family, scheduleOfMerge(schedule),
+      (symbol + "_merge").str(), node.getAccumulator(), {}));
+  RowKernel(contract, op, *plans, steps.back()).emit(split);
+  return steps;
+}
 
-  SmallVector<NamedAttribute> access;
-  for (auto &[tensor, bytes] : context.alignments())
-    access.push_back(
-        builder.getNamedAttr(tensor, builder.getI64IntegerAttr(bytes)));
-  func.setAccessAttr(builder.getDictionaryAttr(access));
-  return func;
+kernel::SplitAttr lowering::splitOf(pact::ContractOp contract,
+                                    pact::OperatorOp op,
+                                    kernel::ScheduleAttr schedule) {
+  if (!schedule.getSplit())
+    return {};
+  Plans plans = llvm::cantFail(planAll(contract, op, schedule));
+  return splitOf(contract.getContext(), plans.nodes.front().second,
+                 plans.family);
+}
+
+std::string lowering::workspaceOf(pact::ContractOp contract,
+                                  pact::OperatorOp op,
+                                  kernel::ScheduleAttr schedule) {
+  if (!schedule.getSplit())
+    return "0";
+  Plans plans = llvm::cantFail(planAll(contract, op, schedule));
+  auto &[reduce, plan] = plans.nodes.front();
+  auto node = cast<pact::NodeAttr>(contract.getNodes().get(
+      cast<pact::ReduceOp>(reduce).getNode()));
+  kernel::SplitAttr split = splitOf(contract.getContext(), plan, plans.family);
+  std::string text =
+      std::to_string(node.getAccumulator().getIntOrFloatBitWidth() / 8);
+  // One part too many where the dim counts the ends of the parts.
+  if (split.getDim().empty())
+    text += llvm::formatv("*{0}", split.getLength());
+  else if (split.getLength() == 1)
+    text += llvm::formatv("*{0}", split.getDim());
+  else
+    text += llvm::formatv("*ceil({0}/{1})", split.getDim(), split.getLength());
+  if (!plans.family.rowDim.empty())
+    text += "*" + plans.family.rowDim;
+  return text;
 }

@@ -6,6 +6,8 @@
 
 #include "codegen/Lowering/RowPlan.h"
 
+#include <string>
+
 namespace bitpact::lowering {
 
 /// Why `schedule` cannot keep the contract: a sentence naming the field.
@@ -14,13 +16,21 @@ std::optional<std::string> whyNot(pact::ContractOp contract,
                                   pact::OperatorOp op,
                                   kernel::ScheduleAttr schedule);
 
-/// Appends a `kernel.func` named `symbol` to `into`. For a schedule for which
-/// `whyNot` says nothing; fails only on a broken invariant.
-mlir::FailureOr<kernel::FuncOp> lowerRows(pact::ContractOp contract,
-                                          pact::OperatorOp op,
-                                          kernel::ScheduleAttr schedule,
-                                          llvm::StringRef symbol,
-                                          mlir::ModuleOp into);
+/// Appends the kernels of one launch to `into`, in order: one named `symbol`,
+/// and for a split `symbol`_merge. For a schedule for which `whyNot` says
+/// nothing; fails only on a broken invariant.
+mlir::FailureOr<llvm::SmallVector<kernel::FuncOp>>
+lowerRows(pact::ContractOp contract, pact::OperatorOp op,
+          kernel::ScheduleAttr schedule, llvm::StringRef symbol,
+          mlir::ModuleOp into);
+
+/// Over how many programs the schedule cuts a row; null if it does not.
+kernel::SplitAttr splitOf(pact::ContractOp contract, pact::OperatorOp op,
+                          kernel::ScheduleAttr schedule);
+
+/// Bytes of workspace that the kernels need, as a formula over the dims.
+std::string workspaceOf(pact::ContractOp contract, pact::OperatorOp op,
+                        kernel::ScheduleAttr schedule);
 
 } // namespace bitpact::lowering
 

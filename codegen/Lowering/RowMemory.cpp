@@ -36,8 +36,12 @@ RowContext::Address RowContext::address(StringRef tensor,
     const Affine &index = dim == family.reducedDim ? *position : row;
     if (axis + 1 == dims.size()) {
       for (auto [value, scale] : index.terms) {
+        Affine vary;
+        vary.addTerm(value, scale);
         if (value == laneIndex)
           result.laneStride += scale;
+        else if (isa<VectorType>(value.getType()))
+          result.laneOffsets = materialize(vary);
         else
           uniform.addTerm(value, scale);
       }
@@ -142,6 +146,9 @@ Value RowContext::load(StringRef tensor, const NodePlan &plan,
   auto keyOf = [&](int64_t constant) {
     return base + llvm::formatv(" +{0}", constant).str();
   };
+  if (hasColumns(tensor))
+    return loadColumn(tensor, &at, keyOf(at.constant),
+                      present(plan, instance).mask);
   if (Value known = remembered(keyOf(at.constant)))
     return known;
   int64_t pack = packs(tensor, plan) ? plan.pack : 1;
@@ -167,6 +174,8 @@ Value RowContext::load(StringRef tensor, const NodePlan &plan,
 
 Value RowContext::loadRow(StringRef tensor) {
   std::string key = llvm::formatv("load {0}", tensor);
+  if (hasColumns(tensor))
+    return loadColumn(tensor, nullptr, key, Value());
   if (Value known = remembered(key))
     return known;
   Type element = cast<TypeAttr>(contract.getTypes().get(tensor)).getValue();

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/Lowering/RowPlan.h"
 
+#include "codegen/Lowering/SplitPlan.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -32,7 +33,13 @@ std::vector<DigitShape> shapesOf(const algebra::Partition &partition,
   for (size_t i = 0; i < digits.size(); ++i) {
     DigitShape shape;
     shape.length = partition.length(i);
-    shape.container = i == 0 ? extent : shapes[i - 1].length;
+    shape.container = i == 0 || shapes[i - 1].isOffsets
+                          ? (i == 0 ? extent : kDynamic)
+                          : shapes[i - 1].length;
+    if (digits[i].kind == algebra::DigitKind::Offsets) {
+      shapes.push_back({kDynamic, 0, extent, true, true});
+      continue;
+    }
     if (digits[i].kind == algebra::DigitKind::Fixed)
       shape.radix = digits[i].radix;
     else if (shape.container == kDynamic)
@@ -98,7 +105,8 @@ void chooseUnrolled(NodePlan &plan, int64_t budget) {
            b->weight * plan.digits[b->digit].length;
   });
   for (SubDigit *sub : bySize) {
-    if (sub->radix == kDynamic || sub->radix > budget)
+    if (sub->radix == kDynamic || sub->radix > budget ||
+        sub->binding == Binding::Split)
       break;
     sub->binding = Binding::Unroll;
     budget /= sub->radix;
@@ -162,13 +170,11 @@ llvm::Expected<NodePlan> lowering::planNode(pact::NodeAttr node, int64_t extent,
                    "exp_sum yet");
   if (node.getExtent() != node.getStored())
     return refusal("domain: schedules of rows accept dims without padding");
-  if (auto offsets = partition.offsetsDigit())
-    return refusal("partition: digit {0} has blocks given by offsets; "
-                   "schedules of rows accept fixed and * digits",
-                   inQuotes(partition.digits()[*offsets].name));
   plan.digits = shapesOf(partition, extent);
   std::vector<algebra::BoundMerge> merges =
       node.getMerge().getValue().bind(partition);
+  if (llvm::Error error = checkOffsets(partition, merges, schedule))
+    return error;
   std::optional<unsigned> lanes;
   if (schedule.getKind() == "row_per_group") {
     lanes = laneDigit(merges, plan.digits, schedule.getLanes());
@@ -194,7 +200,13 @@ llvm::Expected<NodePlan> lowering::planNode(pact::NodeAttr node, int64_t extent,
     plan.order.push_back({unsigned(merge.digit), radix, 1, Binding::Loop, form,
                           merge.from, merge.in});
   }
-  chooseUnrolled(plan, schedule.getUnroll());
+  if (schedule.getSplit())
+    if (llvm::Error error = cutOutermost(plan, schedule.getSplit()))
+      return error;
+  chooseUnrolled(plan, std::max<int64_t>(1, schedule.getUnroll() /
+                                                schedule.getRowsPerLane()));
+  if (schedule.getRowsPerLane() > 1)
+    cutChain(plan, schedule.getUnroll() / schedule.getRowsPerLane());
   if (const SubDigit *sub = tooManyCells(plan))
     return refusal("merge: halving of {0} keeps {1} partials at once; a "
                    "schedule of rows keeps at most {2}",
@@ -248,6 +260,10 @@ llvm::Expected<RowFamily> lowering::rowFamily(pact::ContractOp contract,
     StringRef dim = cast<StringAttr>(attr).getValue();
     if (dim == family.reducedDim)
       continue;
+    if (isOffsetsDim(contract, op, dim)) {
+      family.offsetsDim = dim.str();
+      continue;
+    }
     if (!family.rowDim.empty())
       return refusal("operator {0} has the dims '{1}' and '{2}' beside the "
                      "reduced one; a schedule of rows accepts one",

@@ -15,7 +15,8 @@ namespace bitpact::lowering {
 
 inline constexpr int64_t kDynamic = mlir::ShapedType::kDynamic;
 
-enum class Binding { Loop, Unroll, Lanes };
+/// `Split`: the programs that share a row. It is the outermost merge.
+enum class Binding { Loop, Unroll, Lanes, Split };
 
 /// A digit of the partition once the extent is known, or kDynamic where it
 /// depends on it.
@@ -26,6 +27,8 @@ struct DigitShape {
   int64_t container;
   /// Whether a value of this digit may lie beyond the container.
   bool mayBeShort;
+  /// Blocks between offsets: radix and length are not in the plan.
+  bool isOffsets = false;
 };
 
 /// A digit, or a range of its bits, with what executes it. A digit that is
@@ -57,7 +60,17 @@ struct NodePlan {
   /// elements, present or absent, with the same digit values.
   std::string key;
 
+  /// Of a plan whose elements are the parts that another kernel left: values
+  /// of the digit in a part.
+  std::optional<int64_t> partWeight;
+
   size_t chainLength() const;
+  /// The split, if there is one.
+  const SubDigit *split() const {
+    return !order.empty() && order.back().binding == Binding::Split
+               ? &order.back()
+               : nullptr;
+  }
 };
 
 /// Plans one node under a schedule. The error is a sentence that names the
@@ -74,7 +87,8 @@ NodePlan planAcross(int64_t lanes, int64_t extent, bool whole);
 struct RowFamily {
   std::string rowDim; // empty: a single row
   std::string reducedDim;
-  int64_t extent; // of the reduced dim, kDynamic if any
+  int64_t extent;         // of the reduced dim, kDynamic if any
+  std::string offsetsDim; // of an input that is offsets alone, if there is one
 };
 
 /// The error says why the operator is not a reduction of rows.

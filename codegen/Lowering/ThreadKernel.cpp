@@ -293,6 +293,14 @@ LogicalResult ThreadKernel::convert(Operation *op) {
   Value result;
   if (auto load = dyn_cast<kernel::LoadOp>(op)) {
     this->load(load);
+  } else if (auto read = dyn_cast<kernel::ReadOp>(op)) {
+    result = LLVM::LoadOp::create(
+        builder, loc, read.getType(),
+        pointer(read->getOperand(0), read.getType(), read.getOffset(), {}, 0),
+        read.getType().getIntOrFloatBitWidth() / 8);
+  } else if (isa<kernel::PartOp>(op)) {
+    result =
+        LLVM::ZExtOp::create(builder, loc, builder.getI64Type(), partIndex());
   } else if (auto store = dyn_cast<kernel::StoreOp>(op)) {
     this->store(store);
   } else if (auto gather = dyn_cast<kernel::GatherOp>(op)) {

@@ -35,6 +35,8 @@ protected:
   /// Index of the thread in its CTA, and of the CTA: i32.
   virtual mlir::Value threadIndex() = 0;
   virtual mlir::Value groupIndex() = 0;
+  /// Of the CTA among those that share their rows: i32.
+  virtual mlir::Value partIndex() = 0;
   /// `value` (i32 or f32) of the lane at `distance`.
   virtual mlir::Value shuffle(mlir::Value value, int64_t distance) = 0;
   /// `value` (i32) of the thread before or after this one in its subgroup; its

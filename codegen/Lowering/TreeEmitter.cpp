@@ -15,8 +15,17 @@ TreeEmitter::TreeEmitter(RowContext &context, ElementEmitter &elements,
           context.contract.getNodes().get(reduce.getNode()))),
       accumulator(cast<FloatType>(node.getAccumulator())) {}
 
-Value TreeEmitter::emit() {
-  return partials(plan.order.size(), {context.wholeRow(plan)}).front();
+TreeEmitter::Values TreeEmitter::emit() {
+  Instances rows;
+  for (int64_t column = 0; column < context.columns(); ++column) {
+    rows.push_back(context.wholeRow(plan));
+    rows.back().column = column;
+  }
+  const SubDigit *split = plan.split();
+  if (!split)
+    return partials(plan.order.size(), rows);
+  return partials(plan.order.size() - 1,
+                  blocksAt(rows, *split, context.part()));
 }
 
 //===----------------------------------------------------------------------===//
@@ -93,6 +102,7 @@ Value TreeEmitter::initial(const Instance &block) {
 }
 
 Value TreeEmitter::step(const Instance &instance, Value carried) {
+  context.setColumn(instance.column);
   pact::PrimitiveOp primitive =
       elements.primitiveAt((reduce.getNode() + ".step").str());
   SmallVector<Value> arguments;
@@ -150,6 +160,8 @@ Value TreeEmitter::merge(const SubDigit &sub, Value left, Value right,
 //===----------------------------------------------------------------------===//
 
 TreeEmitter::Values TreeEmitter::accumulate(const Instances &batch) {
+  if (plan.partWeight)
+    return readParts(batch);
   Values carried;
   for (const Instance &block : batch)
     carried.push_back(initial(block));
@@ -165,13 +177,15 @@ TreeEmitter::Values TreeEmitter::visit(size_t levels, const Instances &batch,
     return next;
   }
   const SubDigit &sub = plan.order[levels - 1];
+  if (context.columns() > 1 && sub.digit + 1 == plan.digits.size() &&
+      llvm::all_of(ArrayRef(plan.order).take_front(levels),
+                   [&](const SubDigit &s) { return s.digit == sub.digit; }))
+    return countedChain(levels, batch, carried);
   if (sub.binding == Binding::Loop)
-    return context.loop(context.tripCount(plan, sub), carried,
+    return context.loop(context.tripCount(plan, sub, &batch.front()), carried,
                         [&](Value index, ValueRange inner) {
-                          Instances blocks;
-                          for (const Instance &block : batch)
-                            blocks.push_back(at(block, sub, index));
-                          return visit(levels - 1, blocks, inner);
+                          return visit(levels - 1, blocksAt(batch, sub, index),
+                                       inner);
                         });
   Values current(carried);
   for (int64_t v = 0; v < sub.radix; ++v) {
@@ -211,7 +225,11 @@ TreeEmitter::Values TreeEmitter::partials(size_t levels,
     return acrossLanes(levels - 1, batch);
   case Binding::Loop:
     break;
+  case Binding::Split:
+    llvm_unreachable("a program has one part");
   }
+  if (plan.partWeight && sub.form == Form::Fold)
+    return foldParts(levels - 1, batch);
   if (sub.form == Form::Pairwise)
     return pairwiseLoop(levels - 1, batch);
   if (sub.form == Form::Halving)
@@ -342,16 +360,17 @@ TreeEmitter::Values TreeEmitter::foldLoop(size_t level,
   OpBuilder &builder = context.builder;
   Values initial(batch.size(), neutral());
   return context.loop(
-      context.tripCount(plan, sub), initial,
+      context.tripCount(plan, sub, &batch.front()), initial,
       [&](Value index, ValueRange carried) {
-        Instances blocks;
-        for (const Instance &block : batch)
-          blocks.push_back(at(block, sub, index));
+        Instances blocks = blocksAt(batch, sub, index);
+        // Elements lie before this part. The first of several blocks between
+        // offsets may be empty.
         Value later;
         if (sub.in)
-          later = context.splat(arith::CmpIOp::create(builder, context.loc,
-                                                      arith::CmpIPredicate::sgt,
-                                                      index, context.i64(0)));
+          later = context.splat(arith::CmpIOp::create(
+              builder, context.loc, arith::CmpIPredicate::sgt,
+              plan.digits[sub.digit].isOffsets ? blocks.front().begin : index,
+              context.i64(0)));
         Values parts = partials(level, blocks), next;
         for (auto [left, right, block] : llvm::zip(carried, parts, blocks))
           next.push_back(merge(sub, left, enter(sub, right), &block, later));

@@ -16,16 +16,24 @@ public:
   TreeEmitter(RowContext &context, ElementEmitter &elements,
               pact::ReduceOp reduce, const NodePlan &plan);
 
-  /// The result of the node, the same in all lanes of a row.
-  mlir::Value emit();
+  using Values = llvm::SmallVector<mlir::Value>;
+
+  /// The result of the node, the same in all lanes of a row; of a split, what
+  /// this program's part of it gives. One for each row of a lane.
+  Values emit();
 
 private:
-  using Values = llvm::SmallVector<mlir::Value>;
   using Instances = llvm::SmallVector<Instance>;
 
   /// Partials of the first `levels` sub-digits for each instance.
   Values partials(size_t levels, const Instances &batch);
   Values accumulate(const Instances &batch);
+  /// A chain over elements that all exist, as many as there are.
+  Values countedChain(size_t levels, const Instances &batch,
+                      mlir::ValueRange carried);
+  Values readParts(const Instances &batch);
+  Values foldParts(size_t level, const Instances &batch);
+  void readAhead(const Instances &batch);
   Values visit(size_t levels, const Instances &batch, mlir::ValueRange carried);
   Values unrolled(size_t level, const Instances &batch);
   Values acrossLanes(size_t level, const Instances &batch);
@@ -43,6 +51,9 @@ private:
   Instance at(const Instance &block, const SubDigit &sub, int64_t value) const;
   Instance at(const Instance &block, const SubDigit &sub,
               mlir::Value value) const;
+  /// The same, where the digit may be cut at offsets, which are then read.
+  Instances blocksAt(const Instances &batch, const SubDigit &sub,
+                     mlir::Value value);
   mlir::Value quantize(mlir::Value value, algebra::Format format);
   mlir::FloatType floatType(algebra::Format format) const;
 

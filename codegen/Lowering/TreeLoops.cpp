@@ -59,7 +59,7 @@ TreeEmitter::Values TreeEmitter::pairwiseLoop(size_t level,
   for (size_t i = 0; i < batch.size(); ++i)
     cells.push_back(context.scratch(levels, type));
   Value one = context.i64(1);
-  Value count = context.tripCount(plan, sub);
+  Value count = context.tripCount(plan, sub, &batch.front());
   auto bitSet = [&](Value value, Value bit) {
     Value shifted = arith::ShRUIOp::create(builder, loc, value, bit);
     Value low = arith::AndIOp::create(builder, loc, shifted, context.i64(1));
@@ -69,9 +69,7 @@ TreeEmitter::Values TreeEmitter::pairwiseLoop(size_t level,
   };
 
   context.loop(count, {}, [&](Value index, ValueRange) {
-    Instances blocks;
-    for (const Instance &block : batch)
-      blocks.push_back(at(block, sub, index));
+    Instances blocks = blocksAt(batch, sub, index);
     Values parts = partials(level, blocks);
     Values carried{context.i64(0)};
     for (Value part : parts)

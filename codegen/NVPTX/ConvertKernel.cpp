@@ -30,6 +30,9 @@ private:
   Value groupIndex() override {
     return NVVM::BlockIdXOp::create(builder, loc, builder.getI32Type());
   }
+  Value partIndex() override {
+    return NVVM::BlockIdYOp::create(builder, loc, builder.getI32Type());
+  }
   Value shuffle(Value value, int64_t distance) override {
     return NVVM::ShflOp::create(builder, loc, value.getType(), i32(-1), value,
                                 i32(distance), i32(31), NVVM::ShflKind::bfly,

@@ -99,10 +99,15 @@ private:
                : llvm::TypeSwitch<Operation *, std::optional<Form>>(&op)
                      .Case([](vector::BroadcastOp) { return Form::Broadcast; })
                      .Case([](kernel::ProgramOp) { return Form::Program; })
+                     .Case([](kernel::PartOp) { return Form::Part; })
                      .Case([](kernel::LaneOp) { return Form::Lane; })
                      .Case([&](kernel::LoadOp load) {
                        made.memory = buffers.lookup(load.getBuffer());
                        return Form::Load;
+                     })
+                     .Case([&](kernel::ReadOp read) {
+                       made.memory = buffers.lookup(read.getBuffer());
+                       return Form::Read;
                      })
                      .Case([&](kernel::StoreOp store) {
                        made.memory = buffers.lookup(store.getBuffer());

@@ -16,9 +16,9 @@ static Scalar wider(Scalar a, Scalar b) {
 
 Declared::Declared(pact::ContractOp contract, pact::OperatorOp op,
                    int64_t extent, const std::map<std::string, Buffer> &buffers,
-                   TermStore &terms)
+                   TermStore &terms, const std::vector<int64_t> &offsets)
     : contract(contract), op(op), extent(extent), buffers(buffers),
-      terms(terms) {
+      terms(terms), offsets(offsets) {
   for (pact::ReduceOp reduce : op.getOps<pact::ReduceOp>())
     reducedDim = reduce.getOverAttr();
 }
@@ -204,7 +204,7 @@ TermId Declared::reduce(pact::ReduceOp op, int64_t row) {
   node.kind = reduction.kind;
   for (const algebra::MergeEntry &entry : reduction.order.entries())
     node.hasOpenOrder |= entry.form == algebra::Form::Any;
-  node.tree = *algebra::buildTree(*node.store, reduction, {extent, {}, {}});
+  node.tree = *algebra::buildTree(*node.store, reduction, {extent, {}, offsets});
 
   for (int64_t i = 0; i < extent; ++i) {
     node.leaves.emplace_back();

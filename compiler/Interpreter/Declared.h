@@ -33,7 +33,8 @@ struct NodeTerms {
 class Declared {
 public:
   Declared(pact::ContractOp contract, pact::OperatorOp op, int64_t extent,
-           const std::map<std::string, Buffer> &buffers, TermStore &terms);
+           const std::map<std::string, Buffer> &buffers, TermStore &terms,
+           const std::vector<int64_t> &offsets = {});
 
   /// What an output holds: at a position of the reduced dim, or of the row.
   TermId output(pact::OutputOp output, int64_t row, int64_t position);
@@ -60,6 +61,7 @@ private:
   int64_t extent;
   const std::map<std::string, Buffer> &buffers;
   TermStore &terms;
+  std::vector<int64_t> offsets;
   mlir::StringAttr reducedDim;
   /// By operation, row and position (-1: of the row).
   llvm::DenseMap<std::tuple<mlir::Operation *, int64_t, int64_t>, TermId> known;

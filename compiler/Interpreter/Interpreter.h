@@ -20,13 +20,15 @@ namespace bitpact::interpreter {
 using Tensors = std::map<std::string, reference::Tensor>;
 using Dims = std::map<std::string, int64_t>;
 
-/// Runs all programs of a launch on numbers. `tensors` has every tensor of the
+/// Runs all programs of a launch on numbers; a launch may be several kernels,
+/// one after the other. `tensors` has every tensor of the
 /// kernel, an output as format and shape without bytes. Gives the outputs.
 /// An access outside of a tensor, scratch that is read before it is written,
 /// an exchange that leaves its subgroup and an output element that is written
 /// twice or never are errors that name the operation and the lane.
 mlir::FailureOr<Tensors>
-interpretNumbers(kernel::FuncOp func, const Tensors &tensors, const Dims &dims);
+interpretNumbers(llvm::ArrayRef<kernel::FuncOp> steps, const Tensors &tensors,
+                 const Dims &dims);
 
 /// One reduction of one row: what the contract declares and what the kernel
 /// does, in one store, so that equal trees have equal ids.
@@ -50,22 +52,24 @@ struct TreeReport {
 /// Runs all programs of a launch of `rows` rows on symbols and compares every
 /// output element with what the contract declares, bits for bits on every
 /// input: the trees of its nodes, roundings, primitives and elementwise
-/// operations. `extent` is that of the reduced dim.
-mlir::FailureOr<TreeReport> interpretTrees(pact::ContractOp contract,
-                                           pact::OperatorOp op,
-                                           kernel::FuncOp func, int64_t extent,
-                                           int64_t rows = 1);
+/// operations. `extent` is that of the reduced dim. `offsets` cut it where the
+/// contract says @offsets; empty: a single block.
+mlir::FailureOr<TreeReport>
+interpretTrees(pact::ContractOp contract, pact::OperatorOp op,
+               llvm::ArrayRef<kernel::FuncOp> steps, int64_t extent,
+               int64_t rows = 1, std::vector<int64_t> offsets = {});
 
 /// The extents that decide: the contract's own, or with `*` those around each
 /// boundary of a digit, up to `most`.
 std::vector<int64_t> decisiveExtents(pact::ContractOp contract,
                                      pact::OperatorOp op, int64_t most);
 
-/// Proves on trees that `func` keeps the contract, for one row of every
-/// decisive extent up to `most`. What differs is an error at the kernel that
-/// says where.
+/// Proves on trees that the kernels keep the contract, for a row of every
+/// decisive extent up to `most`, and where lanes have several rows for some of
+/// those too. What differs is an error at the kernel that says where.
 mlir::LogicalResult proveSchedule(pact::ContractOp contract,
-                                  pact::OperatorOp op, kernel::FuncOp func,
+                                  pact::OperatorOp op,
+                                  llvm::ArrayRef<kernel::FuncOp> steps,
                                   int64_t most = 4096);
 
 } // namespace bitpact::interpreter

@@ -1,7 +1,7 @@
 // Machine.cpp - programs, arithmetic and control flow
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/Interpreter/Machine.h"
+#include "compiler/Interpreter/Steps.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -61,18 +61,11 @@ LogicalResult Machine::bindSlots() {
 LogicalResult Machine::run() {
   if (failed(bindSlots()))
     return failure();
-  auto rows = dims.find(func.getRows().str());
-  int64_t count = func.getRows().empty() ? 1 : rows->second;
-  int64_t each = func.getSchedule().rowsPerProgram();
-  for (program = 0; program < llvm::divideCeilSigned(count, each); ++program)
-    if (failed(runProgram()))
-      return failure();
-  for (const auto &[name, buffer] : buffers)
-    if (buffer.isOutput)
-      for (auto [i, cell] : llvm::enumerate(buffer.cells))
-        if (cell.isUnspecified())
-          return func.emitError() << "element " << i << " of output '" << name
-                                  << "' was never written";
+  int64_t count = programsOf(func, dims), parts = partsOf(func, dims);
+  for (part = 0; part < parts; ++part)
+    for (program = 0; program < count; ++program)
+      if (failed(runProgram()))
+        return failure();
   return success();
 }
 
@@ -101,12 +94,17 @@ LogicalResult Machine::runInstruction(const Instruction &what) {
   case Form::Program:
     cells[what.results[0].first] = Cell::of(uint64_t(program));
     return success();
+  case Form::Part:
+    cells[what.results[0].first] = Cell::of(uint64_t(part));
+    return success();
   case Form::Lane:
     for (uint32_t lane = 0; lane < what.results[0].count; ++lane)
       cells[what.results[0].first + lane] = Cell::of(lane);
     return success();
   case Form::Load:
     return load(what);
+  case Form::Read:
+    return read(what);
   case Form::Store:
     return store(what);
   case Form::Scratch:

@@ -40,6 +40,7 @@ public:
           std::map<std::string, Buffer> &buffers,
           const std::map<std::string, int64_t> &dims);
 
+  /// All programs. Other kernels may follow on the same buffers.
   mlir::LogicalResult run();
 
 private:
@@ -54,6 +55,7 @@ private:
   mlir::LogicalResult runInstruction(const Instruction &what);
   mlir::LogicalResult compute(const Instruction &what);
   mlir::LogicalResult load(const Instruction &what);
+  mlir::LogicalResult read(const Instruction &what);
   mlir::LogicalResult store(const Instruction &what);
   template <typename AccessOp, typename Element>
   mlir::LogicalResult access(const Instruction &what, AccessOp op,
@@ -80,7 +82,7 @@ private:
   std::vector<Buffer *> slots; ///< by argument
   std::vector<Cell> cells;
   std::vector<Scratch> scratch;
-  int64_t program = 0;
+  int64_t program = 0, part = 0;
 };
 
 } // namespace bitpact::interpreter

@@ -100,6 +100,20 @@ LogicalResult Machine::load(const Instruction &what) {
                 });
 }
 
+LogicalResult Machine::read(const Instruction &what) {
+  Buffer &buffer = *slots[what.memory];
+  int64_t offset;
+  if (failed(uniform(what, what.operands[1], offset)))
+    return failure();
+  std::optional<int64_t> number = buffer.elementAt(offset);
+  if (!number)
+    return error(what) << "offset " << offset << " is outside of tensor '"
+                       << buffer.name << "' with " << buffer.cells.size()
+                       << " elements";
+  cells[what.results[0].first] = buffer.cells[*number];
+  return success();
+}
+
 LogicalResult Machine::store(const Instruction &what) {
   auto op = cast<kernel::StoreOp>(what.op);
   Buffer &buffer = *slots[what.memory];

@@ -2,7 +2,7 @@
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/Interpreter/Interpreter.h"
-#include "compiler/Interpreter/Machine.h"
+#include "compiler/Interpreter/Steps.h"
 
 #include <cstring>
 
@@ -10,23 +10,17 @@ using namespace mlir;
 using namespace bitpact;
 using namespace bitpact::interpreter;
 
-FailureOr<Tensors> interpreter::interpretNumbers(kernel::FuncOp func,
-                                                 const Tensors &tensors,
-                                                 const Dims &dims) {
-  FailureOr<Code> code = encode(func);
-  if (failed(code))
-    return failure();
+FailureOr<Tensors>
+interpreter::interpretNumbers(ArrayRef<kernel::FuncOp> steps,
+                              const Tensors &tensors, const Dims &dims) {
   std::map<std::string, Buffer> buffers;
   for (const auto &[name, tensor] : tensors) {
     Buffer &buffer = buffers[name];
     buffer.name = name;
     buffer.type = scalarOf(tensor.format);
     buffer.shape = tensor.shape;
-    int64_t align = 1;
-    if (auto access = func.getAccessAttr())
-      if (auto bytes = access.getAs<IntegerAttr>(name))
-        align = bytes.getInt();
-    buffer.strides = paddedStrides(tensor.shape, buffer.type, align);
+    buffer.strides =
+        paddedStrides(tensor.shape, buffer.type, alignmentOf(steps, name));
     int64_t count = 1;
     for (int64_t extent : tensor.shape)
       count *= extent;
@@ -34,7 +28,7 @@ FailureOr<Tensors> interpreter::interpretNumbers(kernel::FuncOp func,
     buffer.isOutput = tensor.bytes.empty();
     size_t bytes = algebra::bytes(tensor.format);
     if (!buffer.isOutput && tensor.bytes.size() != size_t(count) * bytes)
-      return func.emitError()
+      return kernel::FuncOp(steps.front()).emitError()
              << "tensor '" << name << "' has " << tensor.bytes.size()
              << " bytes for " << count << " elements";
     for (int64_t i = 0; i < count && !buffer.isOutput; ++i) {
@@ -43,7 +37,7 @@ FailureOr<Tensors> interpreter::interpretNumbers(kernel::FuncOp func,
     }
   }
   TermStore terms;
-  if (failed(Machine(func, *code, terms, buffers, dims).run()))
+  if (failed(runSteps(steps, terms, buffers, dims)))
     return failure();
   Tensors outputs;
   for (const auto &[name, buffer] : buffers) {

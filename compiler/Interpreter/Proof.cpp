@@ -37,9 +37,17 @@ std::vector<int64_t> interpreter::decisiveExtents(pact::ContractOp contract,
   return {extents.begin(), extents.end()};
 }
 
+namespace {
+
+/// A launch that is run on trees.
+struct Case {
+  int64_t extent, rows;
+  std::vector<int64_t> offsets;
+};
+
 /// Rows at which a program ends and another begins, where that costs little:
 /// what the arithmetic of one row does not show is which row it is.
-static int64_t decisiveRows(kernel::FuncOp func, int64_t extent, int64_t most) {
+int64_t decisiveRows(kernel::FuncOp func, int64_t extent, int64_t most) {
   if (func.getRows().empty())
     return 1;
   int64_t rows = func.getSchedule().rowsPerProgram() + 1;
@@ -47,16 +55,52 @@ static int64_t decisiveRows(kernel::FuncOp func, int64_t extent, int64_t most) {
                            std::min(rows, most / std::max<int64_t>(extent, 1)));
 }
 
+/// Where lanes have several rows, whole packs of them take another way than
+/// the rest: rows enough for that, at one extent with several blocks.
+constexpr int64_t kWidestExtent = 600;
+
+std::vector<Case> casesOf(pact::ContractOp contract, pact::OperatorOp op,
+                          kernel::FuncOp func, int64_t most) {
+  kernel::ScheduleAttr schedule = func.getSchedule();
+  std::vector<int64_t> extents =
+      interpreter::decisiveExtents(contract, op, most);
+  bool cut = llvm::any_of(contract.getNodes(), [](NamedAttribute node) {
+    return bool(cast<pact::NodeAttr>(node.getValue()).getOffsets());
+  });
+  std::vector<Case> cases;
+  auto add = [&](int64_t extent, int64_t rows) {
+    cases.push_back({extent, rows, {}});
+    if (cut) // empty blocks at both ends and between others
+      cases.push_back({extent,
+                       rows,
+                       {0, 0, extent / 3, extent / 3, extent / 3 + extent / 2,
+                        extent, extent}});
+  };
+  // Rows at the smallest extent: they do not depend on it.
+  for (int64_t extent : extents)
+    add(extent,
+        extent == extents.front() ? decisiveRows(func, extent, most) : 1);
+  if (schedule.getRowsPerLane() > 1 && !extents.empty()) {
+    int64_t widest = extents.front();
+    for (int64_t extent : extents)
+      if (extent <= kWidestExtent)
+        widest = extent;
+    add(widest, schedule.getAdjacent() ? schedule.rowsPerProgram()
+                                       : 2 * schedule.getRowsPerLane());
+  }
+  return cases;
+}
+
+} // namespace
+
 LogicalResult interpreter::proveSchedule(pact::ContractOp contract,
                                          pact::OperatorOp op,
-                                         kernel::FuncOp func, int64_t most) {
-  std::vector<int64_t> extents = decisiveExtents(contract, op, most);
-  for (int64_t extent : extents) {
-    // Rows at the smallest extent: they do not depend on it.
-    int64_t rows =
-        extent == extents.front() ? decisiveRows(func, extent, most) : 1;
-    FailureOr<TreeReport> report =
-        interpretTrees(contract, op, func, extent, rows);
+                                         ArrayRef<kernel::FuncOp> steps,
+                                         int64_t most) {
+  kernel::FuncOp func = steps.front();
+  for (const Case &one : casesOf(contract, op, func, most)) {
+    FailureOr<TreeReport> report = interpretTrees(
+        contract, op, steps, one.extent, one.rows, one.offsets);
     if (failed(report))
       return failure();
     if (report->equal())

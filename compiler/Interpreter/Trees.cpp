@@ -2,6 +2,7 @@
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/Interpreter/Interpreter.h"
+#include "compiler/Interpreter/Steps.h"
 #include "compiler/Interpreter/TreeReader.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -19,12 +20,20 @@ constexpr size_t kMostDifferences = 4;
 class Comparison {
 public:
   Comparison(pact::ContractOp contract, pact::OperatorOp op,
-             kernel::FuncOp func, int64_t extent, int64_t rows)
-      : contract(contract), op(op), func(func), extent(extent), rows(rows) {}
+             ArrayRef<kernel::FuncOp> steps, int64_t extent, int64_t rows,
+             std::vector<int64_t> offsets)
+      : contract(contract), op(op), steps(steps), extent(extent), rows(rows),
+        offsets(std::move(offsets)) {}
 
   FailureOr<TreeReport> run();
 
 private:
+  int64_t sizeOf(StringAttr dim) const {
+    return dim == reduced      ? extent
+           : dim == offsetsDim ? int64_t(offsets.size())
+                               : rows;
+  }
+  void findOffsets();
   void addBuffer(StringRef tensor, pact::RealType type, bool isOutput);
   void compare(pact::OutputOp output, int64_t row, int64_t position,
                TermId expected, TermId actual);
@@ -34,8 +43,11 @@ private:
 
   pact::ContractOp contract;
   pact::OperatorOp op;
-  kernel::FuncOp func;
+  ArrayRef<kernel::FuncOp> steps;
   int64_t extent, rows;
+  std::vector<int64_t> offsets;
+  /// The dim of the tensor that has them.
+  StringAttr offsetsDim;
   StringAttr reduced;
   TermStore terms;
   std::map<std::string, Buffer> buffers;
@@ -50,6 +62,18 @@ private:
   TreeReport report;
 };
 
+void Comparison::findOffsets() {
+  for (pact::ReduceOp reduce : op.getOps<pact::ReduceOp>()) {
+    auto node = cast<pact::NodeAttr>(contract.getNodes().get(reduce.getNode()));
+    for (pact::InputOp input : op.getOps<pact::InputOp>())
+      if (node.getOffsets() && input.getTensorAttr() == node.getOffsets() &&
+          !input.getResult().getType().getDims().empty())
+        offsetsDim = input.getResult().getType().getDims().front();
+  }
+  if (offsetsDim && offsets.empty())
+    offsets = {0, extent};
+}
+
 void Comparison::addBuffer(StringRef tensor, pact::RealType type,
                            bool isOutput) {
   Buffer &buffer = buffers[tensor.str()];
@@ -59,14 +83,11 @@ void Comparison::addBuffer(StringRef tensor, pact::RealType type,
   buffer.isOutput = isOutput;
   int64_t count = 1;
   for (StringAttr dim : type.getDims()) {
-    buffer.shape.push_back(dim == reduced ? extent : rows);
+    buffer.shape.push_back(sizeOf(dim));
     count *= buffer.shape.back();
   }
-  int64_t align = 1;
-  if (auto access = func.getAccessAttr())
-    if (auto bytes = access.getAs<IntegerAttr>(tensor))
-      align = bytes.getInt();
-  buffer.strides = paddedStrides(buffer.shape, buffer.type, align);
+  buffer.strides = paddedStrides(buffer.shape, buffer.type,
+                                 alignmentOf(steps, tensor));
   buffer.cells.resize(size_t(count));
 }
 
@@ -187,11 +208,9 @@ void Comparison::readTrees() {
 }
 
 FailureOr<TreeReport> Comparison::run() {
-  FailureOr<Code> code = encode(func);
-  if (failed(code))
-    return failure();
   for (pact::ReduceOp reduce : op.getOps<pact::ReduceOp>())
     reduced = reduce.getOverAttr();
+  findOffsets();
   for (pact::InputOp input : op.getOps<pact::InputOp>())
     addBuffer(input.getTensor(), input.getResult().getType(), false);
   for (pact::OutputOp output : op.getOps<pact::OutputOp>())
@@ -202,16 +221,18 @@ FailureOr<TreeReport> Comparison::run() {
     terms.tensors.push_back(name);
     for (size_t i = 0; i < buffer.cells.size() && !buffer.isOutput; ++i)
       buffer.cells[i] =
-          Cell::symbol(terms.element(number, int64_t(i), buffer.type));
+          buffer.type == Scalar::I32 && offsetsDim
+              ? Cell::of(uint32_t(offsets[i]))
+              : Cell::symbol(terms.element(number, int64_t(i), buffer.type));
     ++number;
   }
   Dims dims;
   for (Attribute dim : op.getDims())
-    dims[cast<StringAttr>(dim).str()] = dim == reduced ? extent : rows;
-  if (failed(Machine(func, *code, terms, buffers, dims).run()))
+    dims[cast<StringAttr>(dim).str()] = sizeOf(cast<StringAttr>(dim));
+  if (failed(runSteps(steps, terms, buffers, dims)))
     return failure();
 
-  Declared declared(contract, op, extent, buffers, terms);
+  Declared declared(contract, op, extent, buffers, terms, offsets);
   nodes = &declared.nodes();
   for (pact::OutputOp output : op.getOps<pact::OutputOp>()) {
     const Buffer &buffer = buffers.at(output.getTensor().str());
@@ -236,6 +257,8 @@ FailureOr<TreeReport> Comparison::run() {
 
 FailureOr<TreeReport>
 interpreter::interpretTrees(pact::ContractOp contract, pact::OperatorOp op,
-                            kernel::FuncOp func, int64_t extent, int64_t rows) {
-  return Comparison(contract, op, func, extent, rows).run();
+                            ArrayRef<kernel::FuncOp> steps, int64_t extent,
+                            int64_t rows, std::vector<int64_t> offsets) {
+  return Comparison(contract, op, steps, extent, rows, std::move(offsets))
+      .run();
 }

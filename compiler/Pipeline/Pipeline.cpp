@@ -33,6 +33,13 @@ namespace {
 /// 1,000 elements; longer ones only by tests.
 constexpr int64_t kLongestProof = 16384;
 
+/// What the package says of a kernel.
+struct LaunchedKernel {
+  std::string entry;
+  kernel::ScheduleAttr schedule;
+  kernel::SplitAttr split;
+};
+
 /// One contract, one target, one schedule.
 struct Job {
   size_t contract;
@@ -44,6 +51,7 @@ struct Job {
   std::string text;
   DictionaryAttr access;
   bool hasScratch = false;
+  std::vector<LaunchedKernel> kernels;
 };
 
 class Compilation {
@@ -139,7 +147,8 @@ LogicalResult Compilation::plan() {
                         {},
                         {},
                         {},
-                        false});
+                        false,
+                        {}});
     }
   return success();
 }
@@ -179,21 +188,31 @@ LogicalResult brokenInvariant(Location location, StringRef what) {
 LogicalResult Compilation::compileJob(Job &job) {
   pact::ContractOp contract = contractOf(job.contract);
   OwningOpRef<ModuleOp> module = ModuleOp::create(contract.getLoc());
-  FailureOr<kernel::FuncOp> kernel =
+  FailureOr<SmallVector<kernel::FuncOp>> kernels =
       lowering::lowerRows(contract, operatorOf(job.contract),
                           job.proposal.schedule, job.entry, *module);
-  if (succeeded(kernel) && request.mutateKernel)
+  if (succeeded(kernels) && request.mutateKernel)
     request.mutateKernel(*module);
-  if (failed(kernel) || failed(mlir::verify(*module)))
+  if (failed(kernels) || failed(mlir::verify(*module)))
     return brokenInvariant(contract.getLoc(), "lowering");
   if (request.proveKernels &&
       failed(interpreter::proveSchedule(contract, operatorOf(job.contract),
-                                        *kernel, kLongestProof)))
+                                        *kernels, kLongestProof)))
     return brokenInvariant(contract.getLoc(), "the proof of the kernel");
-  job.access = kernel->getAccessAttr();
-  job.hasScratch =
-      kernel->walk([](kernel::ScratchOp) { return WalkResult::interrupt(); })
-          .wasInterrupted();
+  job.kernels.clear();
+  NamedAttrList access;
+  for (kernel::FuncOp kernel : *kernels) {
+    job.kernels.push_back({kernel.getSymName().str(), kernel.getSchedule(),
+                           kernel.getSplitAttr()});
+    // Those that merge parts see no more of the tensors than the first.
+    for (NamedAttribute bound : kernel.getAccessAttr())
+      if (!access.get(bound.getName()))
+        access.append(bound);
+    job.hasScratch |=
+        kernel.walk([](kernel::ScratchOp) { return WalkResult::interrupt(); })
+            .wasInterrupted();
+  }
+  job.access = access.getDictionary(context);
   if (stops(Phase::Lower)) {
     job.text = print(*module);
     return success();
@@ -265,6 +284,23 @@ LogicalResult Compilation::compileAll() {
   return mlir::failure(failed);
 }
 
+package::Launch launchOf(const LaunchedKernel &kernel,
+                         const lowering::RowFamily &family,
+                         const codegen::Target &target) {
+  package::Launch launch;
+  kernel::ScheduleAttr schedule = kernel.schedule;
+  if (target.kind() != codegen::TargetKind::Cpu)
+    launch.threads = schedule.getLanes() * schedule.getProgramsPerGroup();
+  launch.programsPerCta = schedule.getProgramsPerGroup();
+  launch.rowsPerProgram = schedule.rowsPerProgram();
+  if (!family.rowDim.empty())
+    launch.parallelDims = {family.rowDim};
+  if (kernel.split)
+    launch.split = {kernel.split.getDim().str(), kernel.split.getLength(),
+                    kernel.split.getLess()};
+  return launch;
+}
+
 LogicalResult Compilation::package(CompileResult &result) {
   codegen::PackageBuilder builder;
   for (const reader::ReadResult &contract : contracts)
@@ -280,26 +316,22 @@ LogicalResult Compilation::package(CompileResult &result) {
     // No AMD GPU has run it: the lint and the published ISA stand behind it.
     if (job.target->kind() == codegen::TargetKind::Hip)
       variant.evidence = package::Evidence::Model;
-    variant.launch.threads =
-        job.target->kind() == codegen::TargetKind::Cpu
-            ? 1
-            : schedule.getLanes() * schedule.getProgramsPerGroup();
-    variant.launch.programsPerCta = schedule.getProgramsPerGroup();
-    variant.launch.rowsPerProgram = schedule.rowsPerProgram();
+    pact::ContractOp contract = contractOf(job.contract);
     pact::OperatorOp op = operatorOf(job.contract);
-    if (auto family = lowering::rowFamily(contractOf(job.contract), op)) {
-      if (!family->rowDim.empty())
-        variant.launch.parallelDims = {family->rowDim};
-      if (job.proposal.mostRows)
-        variant.when.dims[family->rowDim] = {1, *job.proposal.mostRows};
-    } else {
-      llvm::consumeError(family.takeError());
-    }
+    lowering::RowFamily family =
+        llvm::cantFail(lowering::rowFamily(contract, op));
+    variant.launch = launchOf(job.kernels.front(), family, *job.target);
+    for (const LaunchedKernel &next : ArrayRef(job.kernels).drop_front())
+      variant.then.push_back(
+          {next.entry, launchOf(next, family, *job.target)});
+    variant.workspace = lowering::workspaceOf(contract, op, schedule);
+    for (const auto &[dim, range] : job.proposal.dims)
+      variant.when.dims[dim] = {range.first, range.second};
     for (NamedAttribute bound : job.access) {
       std::string tensor = bound.getName().str();
       int64_t bytes = cast<IntegerAttr>(bound.getValue()).getInt();
       Type element =
-          cast<TypeAttr>(contractOf(job.contract).getTypes().get(tensor))
+          cast<TypeAttr>(contract.getTypes().get(tensor))
               .getValue();
       variant.when.align[tensor] = bytes;
       variant.when.strideMultiple[tensor] =

@@ -20,6 +20,9 @@ struct Candidate {
   Serves serves;
   int64_t priority;
   bool fewRows = false, adjacent = false;
+  int64_t rowsPerLane = 1, split = 0;
+  /// Where it is meant for long rows.
+  int64_t leastExtent = 1;
 };
 
 /// Lanes for a row of `extent` elements, so that a lane has about `each` of
@@ -77,6 +80,68 @@ std::vector<Candidate> cpuCandidates(const codegen::Capabilities &facts) {
   };
 }
 
+/// Elements of a row that a program should have at least where programs share
+/// the row.
+constexpr int64_t kGpuPart = 4096, kCpuPart = 16384, kColumnPart = 256;
+/// Rows above which there are programs enough without, and parts that a launch
+/// can have.
+constexpr int64_t kGpuSharedRows = 64, kCpuSharedRows = 8, kMostParts = 65535;
+
+/// Lanes with several neighbouring rows, for reductions down the columns of a
+/// matrix; programs that share rows, for long columns and for few long rows.
+void addShared(std::vector<Candidate> &result,
+               const codegen::Capabilities &facts, bool gpu) {
+  int64_t width = gpu ? facts.subgroupWidth : facts.vectorBits / 32;
+  auto add = [&](StringRef kind, int64_t lanes, int64_t programs,
+                 int64_t vectorBytes, int64_t unroll, int64_t priority,
+                 int64_t rowsPerLane, int64_t split) {
+    Candidate c{kind, lanes, width, programs, vectorBytes, unroll, Both,
+                priority};
+    c.adjacent = !gpu;
+    c.rowsPerLane = rowsPerLane;
+    c.split = split;
+    if (split) // two parts at least
+      c.leastExtent = 2 * split + 1;
+    result.push_back(c);
+  };
+  // GPUs: aligned accesses first; CPUs need no alignment.
+  for (int64_t vectorBytes : {16, 0}) {
+    int64_t bytes = gpu ? vectorBytes : 1, later = vectorBytes ? 0 : 1;
+    for (int64_t split : {kColumnPart, int64_t(0)})
+      add("row_per_lane", width, gpu ? 4 : 1, bytes, gpu ? 128 : 16,
+          (split ? 2 : 4) + later, 8, split);
+    for (int64_t lanes = gpu ? 16 * width : width; lanes >= width; lanes /= 2)
+      add("row_per_group", lanes, 1, bytes, 64, 6 + later, 1,
+          gpu ? kGpuPart : kCpuPart);
+    if (!gpu)
+      return;
+  }
+}
+
+/// The extents of dims for which a candidate is meant.
+std::map<std::string, std::pair<int64_t, int64_t>>
+rangesOf(const Candidate &c, const std::string &rowDim,
+         const std::string &reducedDim, kernel::SplitAttr split) {
+  constexpr int64_t most = std::numeric_limits<int64_t>::max();
+  std::map<std::string, std::pair<int64_t, int64_t>> dims;
+  if (c.fewRows && !rowDim.empty())
+    dims[rowDim] = {1, kFewRows};
+  if (!split)
+    return dims;
+  if (c.rowsPerLane == 1 && !rowDim.empty())
+    dims[rowDim] = {1, c.adjacent ? kCpuSharedRows : kGpuSharedRows};
+  if (!reducedDim.empty())
+    dims[reducedDim] = {c.leastExtent, most};
+  if (!split.getDim().empty()) {
+    auto [range, isNew] =
+        dims.try_emplace(split.getDim().str(), std::pair(int64_t(1), most));
+    range->second.second =
+        split.getLess() +
+        std::min(most / kMostParts - 1, split.getLength()) * kMostParts;
+  }
+  return dims;
+}
+
 std::vector<std::string> served(Serves serves, ArrayRef<std::string> roles) {
   std::vector<std::string> result;
   for (const std::string &role : roles) {
@@ -110,11 +175,12 @@ schedule::propose(pact::ContractOp contract, pact::OperatorOp op,
   std::vector<Proposal> proposals;
   const codegen::Capabilities &facts = target.capabilities();
   int64_t extent = lowering::kDynamic;
-  bool manyRows = true;
+  std::string rowDim, reducedDim;
   if (llvm::Expected<lowering::RowFamily> family =
           lowering::rowFamily(contract, op)) {
     extent = family->extent;
-    manyRows = !family->rowDim.empty();
+    rowDim = family->rowDim;
+    reducedDim = family->reducedDim;
   } else {
     llvm::consumeError(family.takeError()); // whyNot says it for each
   }
@@ -123,12 +189,15 @@ schedule::propose(pact::ContractOp contract, pact::OperatorOp op,
   std::vector<Candidate> candidates = target.kind() == codegen::TargetKind::Cpu
                                           ? cpuCandidates(facts)
                                           : gpuCandidates(facts, extent);
+  addShared(candidates, facts, target.kind() != codegen::TargetKind::Cpu);
   for (const Candidate &c : candidates) {
     if (taken && samePurpose(*taken, c))
       continue;
     auto attr = kernel::ScheduleAttr::get(
         contract.getContext(), c.kind, c.lanes, c.subgroup, c.programsPerGroup,
-        c.vectorBytes, c.unroll, c.adjacent);
+        c.vectorBytes, c.unroll, c.adjacent, c.rowsPerLane, c.split);
+    if (extent != lowering::kDynamic && extent < c.leastExtent)
+      continue;
     if (std::optional<std::string> why = lowering::whyNot(contract, op, attr)) {
       std::string text =
           c.kind.str() + " with " + std::to_string(c.lanes) + " lanes: " + *why;
@@ -140,14 +209,14 @@ schedule::propose(pact::ContractOp contract, pact::OperatorOp op,
     std::vector<std::string> forRoles = served(c.serves, roles);
     if (forRoles.empty())
       continue;
-    std::optional<int64_t> mostRows;
-    if (c.fewRows && manyRows)
-      mostRows = kFewRows;
+    std::map<std::string, std::pair<int64_t, int64_t>> dims =
+        rangesOf(c, rowDim, extent == lowering::kDynamic ? reducedDim : "",
+                 lowering::splitOf(contract, op, attr));
     // One schedule may serve several purposes with one code object.
     auto same = llvm::find_if(
         proposals, [&](const Proposal &p) { return p.schedule == attr; });
     if (same == proposals.end()) {
-      proposals.push_back({attr, forRoles, c.priority, mostRows});
+      proposals.push_back({attr, forRoles, c.priority, dims});
       continue;
     }
     std::vector<std::string> all;
@@ -156,8 +225,8 @@ schedule::propose(pact::ContractOp contract, pact::OperatorOp op,
           llvm::is_contained(forRoles, role))
         all.push_back(role);
     same->roles = all;
-    if (!mostRows)
-      same->mostRows.reset();
+    if (dims.empty())
+      same->dims.clear();
   }
   if (!proposals.empty())
     return proposals;

@@ -8,7 +8,7 @@
 #include "dialects/Kernel/KernelDialect.h"
 #include "dialects/Pact/Pact.h"
 
-#include <optional>
+#include <map>
 
 namespace bitpact::schedule {
 
@@ -17,8 +17,8 @@ struct Proposal {
   kernel::ScheduleAttr schedule;
   std::vector<std::string> roles;
   int64_t priority;
-  /// It is for launches of at most so many rows; nothing: of any number.
-  std::optional<int64_t> mostRows;
+  /// Extents of dims for which it is meant, least and most.
+  std::map<std::string, std::pair<int64_t, int64_t>> dims;
 };
 
 /// Schedules that keep the contract on the target, best first, for the roles

@@ -196,9 +196,27 @@ private:
     program.named.push_back({name, value, isOutput, std::move(dims)});
   }
 
+  bool isOffsets(const std::string &tensor) const {
+    const json &nodes = contract.at("nodes");
+    return std::any_of(nodes.begin(), nodes.end(), [&](const json &node) {
+      return node.value("offsets", "") == tensor;
+    });
+  }
+
+  bool isUsed(const json &op) const {
+    const json &body = contract.at("op").at("body");
+    return std::any_of(body.begin(), body.end(), [&](const json &other) {
+      const json args = other.value("args", json::array());
+      return std::find(args.begin(), args.end(), op.at("id")) != args.end();
+    });
+  }
+
   void compileOp(const json &op) {
     std::string kind = op.at("op").get<std::string>();
     if (kind == "input") {
+      // Offsets that nothing computes with have no value.
+      if (isOffsets(op.at("tensor").get<std::string>()) && !isUsed(op))
+        return;
       int tensor = tables.inputTensor(op.at("tensor").get<std::string>());
       const TensorFacts &facts = program.tensors[tensor];
       std::vector<int> dims = facts.dims;

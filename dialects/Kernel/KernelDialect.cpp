@@ -49,7 +49,7 @@ LogicalResult
 ScheduleAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                      StringRef kind, int64_t lanes, int64_t subgroup,
                      int64_t programsPerGroup, int64_t vectorBytes,
-                     int64_t unroll, bool) {
+                     int64_t unroll, bool, int64_t rowsPerLane, int64_t split) {
   if (kind != "row_per_group" && kind != "row_per_lane")
     return emitError() << "schedule kind is '" << kind
                        << "'; allowed are row_per_group and row_per_lane";
@@ -62,6 +62,13 @@ ScheduleAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "programs_per_group is " << programsPerGroup
                        << " with more lanes than a subgroup; such programs "
                           "synchronise and need a group of their own";
+  if (rowsPerLane < 1 || !llvm::isPowerOf2_64(rowsPerLane) ||
+      (rowsPerLane > 1 && kind != "row_per_lane"))
+    return emitError() << "rows_per_lane is " << rowsPerLane
+                       << "; it must be a power of two, and 1 unless the kind "
+                          "is row_per_lane";
+  if (split < 0)
+    return emitError() << "split is " << split << "; it must not be negative";
   if (programsPerGroup < 1 || vectorBytes < 0 || unroll < 1)
     return emitError() << "programs_per_group and unroll must be positive, "
                           "vector_bytes not negative";
@@ -69,11 +76,38 @@ ScheduleAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
 }
 
 std::string ScheduleAttr::text() const {
-  return llvm::formatv("{0} lanes={1} subgroup={2} programs_per_group={3} "
-                       "vector_bytes={4} unroll={5}{6}",
-                       getKind(), getLanes(), getSubgroup(),
-                       getProgramsPerGroup(), getVectorBytes(), getUnroll(),
-                       getAdjacent() ? " adjacent" : "");
+  std::string text =
+      llvm::formatv("{0} lanes={1} subgroup={2} programs_per_group={3} "
+                    "vector_bytes={4} unroll={5}",
+                    getKind(), getLanes(), getSubgroup(), getProgramsPerGroup(),
+                    getVectorBytes(), getUnroll());
+  if (getAdjacent())
+    text += " adjacent";
+  if (getRowsPerLane() != 1)
+    text += llvm::formatv(" rows_per_lane={0}", getRowsPerLane());
+  if (getSplit())
+    text += llvm::formatv(" split={0}", getSplit());
+  return text;
+}
+
+int64_t ScheduleAttr::rowPack(int64_t bytes) const {
+  return std::min(getRowsPerLane(),
+                  std::max<int64_t>(1, getVectorBytes() / bytes));
+}
+
+ScheduleAttr ScheduleAttr::withUnroll(int64_t elements) const {
+  return get(getContext(), getKind(), getLanes(), getSubgroup(),
+             getProgramsPerGroup(), getVectorBytes(), elements, getAdjacent(),
+             getRowsPerLane(), getSplit());
+}
+
+LogicalResult
+SplitAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                  StringRef dim, int64_t length, int64_t less) {
+  if (length < 1 || less < 0)
+    return emitError() << "length is " << length << " and less is " << less
+                       << "; they must be positive and not negative";
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -100,6 +134,10 @@ LogicalResult FuncOp::verify() {
   if (!getRows().empty() && !slot(getRows()))
     return emitOpError() << "rows names '" << getRows()
                          << "', which is no slot";
+  if (SplitAttr split = getSplitAttr())
+    if (!split.getDim().empty() && !slot(split.getDim()))
+      return emitOpError() << "split names '" << split.getDim()
+                           << "', which is no slot";
   return success();
 }
 
@@ -172,6 +210,14 @@ static LogicalResult verifyAccess(AccessOp op, TypeRange values) {
 }
 
 LogicalResult LoadOp::verify() { return verifyAccess(*this, getResultTypes()); }
+
+LogicalResult ReadOp::verify() {
+  Type element = cast<BufferType>(getBuffer().getType()).getElementType();
+  if (element != getType())
+    return emitOpError() << "value of type " << getType()
+                         << " from a buffer of " << element;
+  return success();
+}
 
 LogicalResult StoreOp::verify() {
   return verifyAccess(*this, getValues().getTypes());

@@ -32,6 +32,11 @@ def Kernel_FuncOp : Kernel_Op<"func", [IsolatedFromAbove, Symbol,
     `slots` names them in order, `rows` is the dim whose index the programs cut
     among themselves (empty if there is a single row).
 
+    A launch may be a sequence of kernels, one after the other, which all take
+    the same arguments. `split` says that several programs share the same rows;
+    what they leave for the next kernel lies in the slot `workspace`, after the
+    dims: a buffer with an element for every part and row, rows side by side.
+
     Example:
     ```mlir
     kernel.func @f(%x: !kernel.buffer<bf16>, %x.s0: i64, %y: !kernel.buffer<f32>,
@@ -47,7 +52,8 @@ def Kernel_FuncOp : Kernel_Op<"func", [IsolatedFromAbove, Symbol,
   let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$slots,
                        StrAttr:$rows, Kernel_Schedule:$schedule,
                        OptionalAttr<StrAttr>:$contract,
-                       OptionalAttr<DictionaryAttr>:$access);
+                       OptionalAttr<DictionaryAttr>:$access,
+                       OptionalAttr<Kernel_Split>:$split);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
@@ -64,8 +70,15 @@ def Kernel_ReturnOp : Kernel_Op<"return", [Terminator, HasParent<"FuncOp">]> {
 }
 
 def Kernel_ProgramOp : Kernel_Op<"program", [Pure]> {
-  let summary = "index of this program in the launch";
+  let summary = "which group of rows this program has";
   let description = "Example: `%p = kernel.program`.";
+  let results = (outs I64:$result);
+  let assemblyFormat = "attr-dict";
+}
+
+def Kernel_PartOp : Kernel_Op<"part", [Pure]> {
+  let summary = "which of the programs that share its rows this one is";
+  let description = "Example: `%s = kernel.part`.";
   let results = (outs I64:$result);
   let assemblyFormat = "attr-dict";
 }
@@ -104,6 +117,20 @@ def Kernel_LoadOp : Kernel_Op<"load", [AttrSizedOperandSegments,
     $buffer `[` $offset (`,` $laneOffsets^ `:` type($laneOffsets))? `]`
     (`mask` `(` $masks^ `:` type($masks) `)`)? `lane_stride` $laneStride
     `align` $align attr-dict `:` type($buffer) `,` type($values)
+  }];
+  let hasVerifier = 1;
+}
+
+def Kernel_ReadOp : Kernel_Op<"read", [MemoryEffects<[MemRead]>]> {
+  let summary = "the program reads one integer, the same for all lanes";
+  let description = [{
+    What offsets are read with: control flow may depend on the result. Example:
+    `%b = kernel.read %offsets[%i] : !kernel.buffer<i32>, i32`.
+  }];
+  let arguments = (ins Kernel_Buffer:$buffer, I64:$offset);
+  let results = (outs AnySignlessInteger:$result);
+  let assemblyFormat = [{
+    $buffer `[` $offset `]` attr-dict `:` type($buffer) `,` type($result)
   }];
   let hasVerifier = 1;
 }

@@ -47,7 +47,10 @@ def Kernel_Schedule : AttrDef<Kernel_Dialect, "Schedule"> {
       wide accesses that need none, 0 for element-wise access;
     * `unroll`: how many elements a lane may hold in registers at once;
     * `adjacent`: lanes are elements of one register, so that neighbours had
-      better take neighbouring elements wherever the order is free.
+      better take neighbouring elements wherever the order is free;
+    * `rows_per_lane`: neighbouring rows that a lane of `row_per_lane` has;
+    * `split`: the outermost merge is cut over programs, each with about that
+      many elements at least; a second kernel merges their partials. 0 if not.
 
     Example: `#kernel.schedule<"row_per_group", lanes = 32, subgroup = 32,
     programs_per_group = 4, vector_bytes = 16, unroll = 128>`.
@@ -55,35 +58,54 @@ def Kernel_Schedule : AttrDef<Kernel_Dialect, "Schedule"> {
   let parameters = (ins StringRefParameter<>:$kind, "int64_t":$lanes,
                         "int64_t":$subgroup, "int64_t":$programsPerGroup,
                         "int64_t":$vectorBytes, "int64_t":$unroll,
-                        OptionalParameter<"bool">:$adjacent);
+                        OptionalParameter<"bool">:$adjacent,
+                        DefaultValuedParameter<"int64_t", "1">:$rowsPerLane,
+                        DefaultValuedParameter<"int64_t", "0">:$split);
   let builders = [
     AttrBuilder<(ins "::llvm::StringRef":$kind, "int64_t":$lanes,
                      "int64_t":$subgroup, "int64_t":$programsPerGroup,
                      "int64_t":$vectorBytes, "int64_t":$unroll), [{
-      return $_get($_ctxt, kind, lanes, subgroup, programsPerGroup,
-                   vectorBytes, unroll, false);
+      return $_get($_ctxt, kind, lanes, subgroup, programsPerGroup, vectorBytes,
+                   unroll, /*adjacent=*/false, /*rowsPerLane=*/int64_t(1),
+                   /*split=*/int64_t(0));
     }]>
   ];
   let assemblyFormat = [{
     `<` $kind `,` `lanes` `=` $lanes `,` `subgroup` `=` $subgroup `,`
     `programs_per_group` `=` $programsPerGroup `,` `vector_bytes` `=`
-    $vectorBytes `,` `unroll` `=` $unroll (`,` `adjacent` `=` $adjacent^)? `>`
+    $vectorBytes `,` `unroll` `=` $unroll (`,` `adjacent` `=` $adjacent^)?
+    (`rows_per_lane` `=` $rowsPerLane^)? (`split` `=` $split^)? `>`
   }];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     /// Rows that one program works on.
     int64_t rowsPerProgram() const {
-      return getKind() == "row_per_lane" ? getLanes() : 1;
+      return getKind() == "row_per_lane" ? getLanes() * getRowsPerLane() : 1;
     }
+    /// Neighbouring rows of a lane that move in one access, of elements with
+    /// so many bytes.
+    int64_t rowPack(int64_t bytes) const;
     /// The same schedule with fewer or more registers.
-    ScheduleAttr withUnroll(int64_t elements) const {
-      return get(getContext(), getKind(), getLanes(), getSubgroup(),
-                 getProgramsPerGroup(), getVectorBytes(), elements,
-                 getAdjacent());
-    }
+    ScheduleAttr withUnroll(int64_t elements) const;
     /// One line for manifests and reports.
     std::string text() const;
   }];
+}
+
+def Kernel_Split : AttrDef<Kernel_Dialect, "Split"> {
+  let mnemonic = "split";
+  let summary = "how many programs share each group of rows";
+  let description = [{
+    ceil((`dim` - `less`) / `length`) of them, or `length` where `dim` is empty.
+
+    Example: `#kernel.split<"tokens", length = 256, less = 0>`.
+  }];
+  let parameters = (ins StringRefParameter<>:$dim, "int64_t":$length,
+                        "int64_t":$less);
+  let assemblyFormat = [{
+    `<` $dim `,` `length` `=` $length `,` `less` `=` $less `>`
+  }];
+  let genVerifyDecl = 1;
 }
 
 #endif // BITPACT_DIALECTS_KERNEL_TYPES_TD

@@ -145,6 +145,17 @@ static void planContract(Kernel &kernel, const ContractEntry &contract,
   }
 }
 
+static StepPlan planStep(const Resolver &resolve,
+                         const package::Launch &launch) {
+  StepPlan plan = {{}, launch.rowsPerProgram, -1, launch.split.length,
+                   launch.split.less};
+  for (const std::string &dim : launch.parallelDims)
+    plan.parallelDims.push_back(resolve.dim(dim));
+  if (!launch.split.dim.empty())
+    plan.splitDim = resolve.dim(launch.split.dim);
+  return plan;
+}
+
 static Candidate planVariant(const Kernel &kernel, uint32_t index) {
   const Variant &variant = kernel.package->manifest.variants[index];
   const ContractEntry &contract =
@@ -168,9 +179,9 @@ static Candidate planVariant(const Kernel &kernel, uint32_t index) {
   for (size_t i = 0; i < variant.tensors.size(); ++i)
     for (const std::string &alias : variant.tensors[i].alias)
       plan.alias[i] |= 1u << resolve.tensor(alias);
-  for (const std::string &dim : variant.launch.parallelDims)
-    plan.parallelDims.push_back(resolve.dim(dim));
-  plan.rowsPerProgram = variant.launch.rowsPerProgram;
+  plan.steps.push_back(planStep(resolve, variant.launch));
+  for (const package::Step &step : variant.then)
+    plan.steps.push_back(planStep(resolve, step.launch));
   for (const package::Argument &argument : variant.arguments) {
     SlotPlan slot = {argument.kind, 0, uint8_t(argument.axis), 0};
     if (!argument.tensor.empty())
@@ -181,8 +192,8 @@ static Candidate planVariant(const Kernel &kernel, uint32_t index) {
   }
   for (const auto &term : package::Formula::parse(variant.workspace).terms) {
     TermPlan resolved = {term.coefficient, {}};
-    for (const std::string &dim : term.dims)
-      resolved.dims.push_back(resolve.dim(dim));
+    for (const auto &factor : term.factors)
+      resolved.factors.push_back({resolve.dim(factor.dim), factor.divisor});
     plan.workspace.push_back(resolved);
   }
   Description description = {

@@ -52,8 +52,20 @@ struct SlotPlan {
 };
 
 struct TermPlan {
+  struct Factor {
+    uint8_t dim;
+    int64_t divisor;
+  };
   int64_t coefficient;
-  std::vector<uint8_t> dims;
+  std::vector<Factor> factors;
+};
+
+// How many programs one kernel of a variant has.
+struct StepPlan {
+  std::vector<uint8_t> parallelDims;
+  int64_t rowsPerProgram;
+  int splitDim; // -1: none
+  int64_t splitLength, splitLess;
 };
 
 // One variant, with everything that a launch compares as numbers.
@@ -63,8 +75,7 @@ struct Candidate {
   uint64_t align[maxTensors];
   int64_t strideMultiple[maxTensors];
   uint32_t alias[maxTensors]; // bit i: may be the same as input i
-  std::vector<uint8_t> parallelDims;
-  int64_t rowsPerProgram;
+  std::vector<StepPlan> steps; // at least one, launched one after the other
   std::vector<SlotPlan> slots;
   std::vector<TermPlan> workspace;
   uint32_t description; // of its records

@@ -19,8 +19,11 @@ uint64_t workspaceBytes(const Candidate &candidate,
   bool overflow = false;
   for (const TermPlan &term : candidate.workspace) {
     int64_t bytes = term.coefficient;
-    for (uint8_t dim : term.dims)
-      overflow |= __builtin_mul_overflow(bytes, extents[dim], &bytes);
+    for (const auto &[dim, divisor] : term.factors) {
+      int64_t factor =
+          extents[dim] / divisor + (extents[dim] % divisor != 0);
+      overflow |= __builtin_mul_overflow(bytes, factor, &bytes);
+    }
     overflow |= __builtin_add_overflow(total, bytes, &total);
   }
   if (overflow || total > package::maxWorkspace)
@@ -31,13 +34,20 @@ uint64_t workspaceBytes(const Candidate &candidate,
   return uint64_t(total);
 }
 
-static int64_t programsOf(const Candidate &candidate,
+static int64_t programsOf(const StepPlan &step,
                           const int64_t extents[maxDims]) {
   int64_t rows = 1;
-  for (uint8_t dim : candidate.parallelDims)
+  for (uint8_t dim : step.parallelDims)
     if (__builtin_mul_overflow(rows, extents[dim], &rows))
       fail(BITPACT_INVALID_ARGUMENT, "the parallel dims have too many rows");
-  return rows < 1 ? 0 : (rows - 1) / candidate.rowsPerProgram + 1;
+  return rows < 1 ? 0 : (rows - 1) / step.rowsPerProgram + 1;
+}
+
+static int64_t partsOf(const StepPlan &step, const int64_t extents[maxDims]) {
+  if (step.splitDim < 0)
+    return step.splitLength;
+  int64_t extent = extents[step.splitDim] - step.splitLess;
+  return extent / step.splitLength + (extent % step.splitLength > 0);
 }
 
 void resolveDims(const Kernel &kernel, const bitpact_dim *dims, uint32_t count,
@@ -79,7 +89,8 @@ void resolveDims(const Kernel &kernel, const bitpact_dim *dims, uint32_t count,
 void prepare(const Kernel &kernel, const int64_t extents[maxDims]) {
   kernel.device->checkFork();
   for (const Candidate &candidate : kernel.candidates) {
-    programsOf(candidate, extents);
+    for (const StepPlan &step : candidate.steps)
+      programsOf(step, extents);
     workspaceBytes(candidate, extents);
     candidate.code->prepare();
   }
@@ -126,10 +137,16 @@ void launch(const Kernel &kernel, const bitpact_launch_args &args) {
       break;
     }
   }
-  int64_t programs = programsOf(candidate, bound.dims);
   drivers::Route route = device.route(args.stream);
-  candidate.code->launch({slots.data(), candidate.slots.size(), programs,
-                          bound.bytes, args.stream});
+  for (size_t i = 0; i < candidate.steps.size(); ++i) {
+    int64_t programs = programsOf(candidate.steps[i], bound.dims);
+    int64_t parts = partsOf(candidate.steps[i], bound.dims), all;
+    if (__builtin_mul_overflow(programs, parts, &all))
+      fail(BITPACT_INVALID_ARGUMENT, "the launch has too many programs");
+    if (all > 0)
+      candidate.code->launch({slots.data(), candidate.slots.size(), programs,
+                              bound.bytes, args.stream, i, parts});
+  }
 
   Record record = {};
   record.site = args.site;

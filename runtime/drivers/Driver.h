@@ -26,9 +26,12 @@ struct Work {
   int64_t programs; // at least 1
   int64_t bytes;    // of all tensors, a hint
   void *stream;
+  size_t step = 0;   // which of the variant's entries
+  int64_t parts = 1; // programs that share the rows of one
 };
 
-// The loaded entry of one variant. launch() allocates nothing, waits for
+// The loaded entries of one variant. Of several, each finds what the one
+// before it wrote. launch() allocates nothing, waits for
 // nothing that the device's work does not need, and may run in several threads
 // at once.
 class Code {

@@ -70,10 +70,7 @@ public:
 
   GpuCode(std::shared_ptr<Opened<Gpu>> opened, const package::Variant &variant,
           const std::string &bytes)
-      : opened(std::move(opened)), api(this->opened->api),
-        threads(unsigned(variant.launch.threads)),
-        programsPerCta(variant.launch.programsPerCta),
-        shared(unsigned(variant.launch.sharedBytes)) {
+      : opened(std::move(opened)), api(this->opened->api) {
     const std::string &file = variant.code.file;
     // A driver may also take text, and compile it to other code than was
     // verified.
@@ -85,9 +82,9 @@ public:
     Current current(*this->opened);
     api.check(api.moduleLoad(&module, bytes.data()), file.c_str());
     try {
-      api.check(api.moduleFunction(&function, module, variant.entry.c_str()),
-                (file + ": entry '" + variant.entry + "'").c_str());
-      checkLimits(variant);
+      addStep(variant, variant.entry, variant.launch);
+      for (const package::Step &step : variant.then)
+        addStep(variant, step.entry, step.launch);
     } catch (...) {
       (void)api.moduleUnload(module);
       throw;
@@ -106,6 +103,7 @@ public:
   }
 
   void launch(const Work &work) override {
+    const auto &[function, threads, programsPerCta, shared] = steps[work.step];
     int64_t ctas = (work.programs - 1) / programsPerCta + 1;
     if (ctas > Gpu::mostThreads / int64_t(threads) ||
         ctas > std::numeric_limits<int32_t>::max())
@@ -113,17 +111,40 @@ public:
                     "launch: {} CTAs are needed, at most {} are allowed", ctas,
                     std::min<int64_t>(Gpu::mostThreads / int64_t(threads),
                                       std::numeric_limits<int32_t>::max()));
+    if (work.parts > package::maxParts)
+      runtime::fail(BITPACT_INVALID_ARGUMENT,
+                    "launch: {} parts are needed, at most {} are allowed",
+                    work.parts, package::maxParts);
     std::array<void *, package::maxArguments> parameters;
     for (size_t i = 0; i < work.slotCount; ++i)
       parameters[i] = const_cast<uint64_t *>(work.slots + i);
     Current current(*opened);
-    api.call(api.launch, function, unsigned(ctas), 1, 1, threads, 1, 1, shared,
+    api.call(api.launch, function, unsigned(ctas), unsigned(work.parts), 1,
+             threads, 1, 1, shared,
              static_cast<typename Gpu::Api::Stream>(work.stream),
              parameters.data(), nullptr);
   }
 
 private:
-  void checkLimits(const package::Variant &variant) {
+  struct Step {
+    typename Gpu::Api::Function function = nullptr;
+    unsigned threads = 1;
+    int64_t programsPerCta = 1;
+    unsigned shared = 0;
+  };
+
+  void addStep(const package::Variant &variant, const std::string &entry,
+               const package::Launch &launch) {
+    Step step{nullptr, unsigned(launch.threads), launch.programsPerCta,
+              unsigned(launch.sharedBytes)};
+    api.check(api.moduleFunction(&step.function, module, entry.c_str()),
+              (variant.code.file + ": entry '" + entry + "'").c_str());
+    checkLimits(variant, step);
+    steps.push_back(step);
+  }
+
+  void checkLimits(const package::Variant &variant, const Step &step) {
+    const auto &[function, threads, programsPerCta, shared] = step;
     int most = 0, fixed = 0, limit = 0;
     api.call(api.functionAttribute, &most, Gpu::functionMaxThreads, function);
     if (int64_t(threads) > most)
@@ -145,10 +166,7 @@ private:
   std::shared_ptr<Opened<Gpu>> opened;
   const typename Gpu::Api &api;
   typename Gpu::Api::Module module = nullptr;
-  typename Gpu::Api::Function function = nullptr;
-  const unsigned threads;
-  const int64_t programsPerCta;
-  const unsigned shared;
+  std::vector<Step> steps;
 };
 
 template <typename Gpu> class GpuDevice : public Device {

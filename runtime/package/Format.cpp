@@ -133,6 +133,19 @@ static json conditionsJson(const Conditions &when) {
   return {{"dims", dims}, {"align", align}, {"stride_multiple", multiple}};
 }
 
+static json launchJson(const Launch &launch) {
+  json value = {{"threads", launch.threads},
+                {"programs_per_cta", launch.programsPerCta},
+                {"rows_per_program", launch.rowsPerProgram},
+                {"parallel_dims", launch.parallelDims},
+                {"shared_bytes", launch.sharedBytes}};
+  if (launch.split != Split())
+    value["split"] = {{"dim", launch.split.dim},
+                      {"length", launch.split.length},
+                      {"less", launch.split.less}};
+  return value;
+}
+
 static json variantJson(const Variant &variant) {
   json inspect = json::array(), arguments = json::array(),
        tensors = json::array();
@@ -143,9 +156,13 @@ static json variantJson(const Variant &variant) {
   for (const TensorUse &use : variant.tensors)
     tensors.push_back(
         {{"name", use.name}, {"mutable", use.isMutable}, {"alias", use.alias}});
-  const Launch &launch = variant.launch;
   const Resources &resources = variant.resources;
-  return {{"id", variant.id},
+  json steps = json::array();
+  for (const Step &step : variant.then)
+    steps.push_back(
+        {{"entry", step.entry}, {"launch", launchJson(step.launch)}});
+  json value =
+         {{"id", variant.id},
           {"contract", variant.contract},
           {"target",
            {{"kind", name(variant.target.kind)},
@@ -160,12 +177,7 @@ static json variantJson(const Variant &variant) {
           {"arguments", arguments},
           {"when", conditionsJson(variant.when)},
           {"tensors", tensors},
-          {"launch",
-           {{"threads", launch.threads},
-            {"programs_per_cta", launch.programsPerCta},
-            {"rows_per_program", launch.rowsPerProgram},
-            {"parallel_dims", launch.parallelDims},
-            {"shared_bytes", launch.sharedBytes}}},
+          {"launch", launchJson(variant.launch)},
           {"workspace", variant.workspace},
           {"resources",
            {{"registers", resources.registers},
@@ -173,6 +185,9 @@ static json variantJson(const Variant &variant) {
             {"local", resources.local},
             {"spills", resources.spills}}},
           {"evidence", {{"bits", name(variant.evidence)}}}};
+  if (!variant.then.empty())
+    value["then"] = steps;
+  return value;
 }
 
 void to_json(json &value, const Manifest &manifest) {

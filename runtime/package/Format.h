@@ -24,7 +24,9 @@
 
 namespace bitpact::package {
 
-inline constexpr int64_t formatVersion = 1;
+// Format 2 has variants of several steps, launches that are split, and ceil()
+// in workspace sizes. A package that has none of them is written as format 1.
+inline constexpr int64_t formatVersion = 2;
 inline constexpr const char *manifestName = "manifest.json";
 
 // Bounds that let a launch work in fixed space.
@@ -32,6 +34,8 @@ inline constexpr size_t maxTensors = 16;
 inline constexpr size_t maxRank = 8;
 inline constexpr size_t maxDims = 16;
 inline constexpr size_t maxArguments = 96;
+inline constexpr size_t maxSteps = 8;
+inline constexpr int64_t maxParts = 65535; // of the second axis of a grid
 inline constexpr int64_t maxWorkspace = int64_t(1) << 48;
 
 // A package that is not what its format says. The message names file, field,
@@ -133,12 +137,27 @@ struct TensorUse {
   std::vector<std::string> alias; // inputs whose very tensor this one may be
 };
 
+// How many programs share the rows of one: ceil((dim - less) / length), or
+// `length` where no dim is named.
+struct Split {
+  std::string dim;
+  int64_t length = 1, less = 0;
+  bool operator==(const Split &) const = default;
+};
+
 struct Launch {
   int64_t threads = 1; // per CTA
   int64_t programsPerCta = 1;
   int64_t rowsPerProgram = 1;
   std::vector<std::string> parallelDims; // rows = their product
   int64_t sharedBytes = 0;               // dynamic shared memory per CTA
+  Split split;
+};
+
+// A kernel that runs after the first of a variant, on the same arguments.
+struct Step {
+  std::string entry;
+  Launch launch;
 };
 
 struct Resources {
@@ -159,13 +178,14 @@ struct Variant {
   Conditions when;
   std::vector<TensorUse> tensors; // in operator order
   Launch launch;
+  std::vector<Step> then; // one after the other, in the caller's stream
   std::string workspace = "0"; // bytes: sums of products of dims and integers
   Resources resources;
   Evidence evidence = Evidence::None;
 };
 
 struct Manifest {
-  int64_t format = formatVersion;
+  int64_t format = 1; // seal() raises it to what the variants need
   std::string sha256;                          // seal() fills it
   std::map<std::string, std::string> producer; // tool -> version
   std::vector<ContractEntry> contracts;
@@ -189,7 +209,10 @@ std::string sha256Hex(std::string_view bytes);
 // The hash that `sha256` must hold: of the canonical text without that key.
 std::string manifestHash(const nlohmann::json &manifest);
 
-// Sets `sha256` and returns the bytes of manifest.json.
+// The least format that has everything the manifest uses.
+int64_t formatOf(const Manifest &);
+
+// Sets `format` and `sha256` and returns the bytes of manifest.json.
 std::string seal(Manifest &);
 
 // The argument list of format 1: for each tensor its pointer and the strides

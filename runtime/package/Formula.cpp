@@ -20,7 +20,8 @@ static bool isWord(char c) {
 Formula Formula::parse(const std::string &text) {
   auto fail = [&](const char *what) -> FormatError {
     return FormatError(fmt::format("is '{}', {}; allowed: integers and dims "
-                                   "joined by '*', terms joined by '+'",
+                                   "joined by '*', terms joined by '+', "
+                                   "ceil(DIM/INTEGER)",
                                    text, what));
   };
   Formula formula;
@@ -38,16 +39,31 @@ Formula Formula::parse(const std::string &text) {
     std::string word = text.substr(begin, at - begin);
     if (word.empty())
       throw fail("a factor is missing");
-    Term &term = formula.terms.back();
-    if (isDigit(word[0])) {
-      if (word.size() > 15 || !std::all_of(word.begin(), word.end(), isDigit))
+    auto number = [&](const std::string &digits) {
+      if (digits.empty() || digits.size() > 15 ||
+          !std::all_of(digits.begin(), digits.end(), isDigit))
         throw fail("a number is malformed or too large");
-      if (__builtin_mul_overflow(term.coefficient, std::stoll(word),
+      return int64_t(std::stoll(digits));
+    };
+    Term &term = formula.terms.back();
+    if (word == "ceil" && at < text.size() && text[at] == '(') {
+      size_t slash = text.find('/', at), end = text.find(')', at);
+      if (end == std::string::npos || slash > end)
+        throw fail("ceil() is malformed");
+      std::string dim = text.substr(at + 1, slash - at - 1);
+      int64_t divisor = number(text.substr(slash + 1, end - slash - 1));
+      if (dim.empty() || isDigit(dim[0]) || divisor == 0 ||
+          !std::all_of(dim.begin(), dim.end(), isWord))
+        throw fail("ceil() is malformed");
+      term.factors.push_back({dim, divisor});
+      at = end + 1;
+    } else if (isDigit(word[0])) {
+      if (__builtin_mul_overflow(term.coefficient, number(word),
                                  &term.coefficient) ||
           term.coefficient > maxWorkspace)
         throw fail("a number is too large");
     } else {
-      term.dims.push_back(word);
+      term.factors.push_back({word});
     }
     skipSpace();
     if (at == text.size())

@@ -10,12 +10,17 @@
 
 namespace bitpact::package {
 
-// `4*tokens*hidden + 256`: terms joined by '+', factors by '*', each factor a
-// non-negative integer or the name of a dim.
+// `4*ceil(tokens/256)*hidden + 256`: terms joined by '+', factors by '*', each
+// factor a non-negative integer, a dim, or a dim divided by an integer and
+// rounded up.
 struct Formula {
+  struct Factor {
+    std::string dim;
+    int64_t divisor = 1;
+  };
   struct Term {
     int64_t coefficient = 1;
-    std::vector<std::string> dims;
+    std::vector<Factor> factors;
   };
   std::vector<Term> terms;
 

@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/package/Format.h"
 
+#include <algorithm>
+
 #include <mbedtls/sha256.h>
 #include <mbedtls/version.h>
 #include <nlohmann/json.hpp>
@@ -39,7 +41,16 @@ std::string manifestHash(const nlohmann::json &manifest) {
   return sha256Hex(canonicalText(rest));
 }
 
+int64_t formatOf(const Manifest &manifest) {
+  for (const Variant &variant : manifest.variants)
+    if (!variant.then.empty() || variant.launch.split != Split() ||
+        variant.workspace.find('(') != std::string::npos)
+      return 2;
+  return 1;
+}
+
 std::string seal(Manifest &manifest) {
+  manifest.format = std::max(manifest.format, formatOf(manifest));
   nlohmann::json value = manifest;
   manifest.sha256 = manifestHash(value);
   value["sha256"] = manifest.sha256;

@@ -28,17 +28,22 @@ public:
     throw FormatError(fmt::format("{}: {}", path, what));
   }
 
-  void keys(std::initializer_list<const char *> allowed) const {
+  // `optional`: a key that newer formats have and that may be absent.
+  void keys(std::initializer_list<const char *> allowed,
+            const char *optional = "") const {
     if (!value.is_object())
       fail(fmt::format("is {}, must be an object", shown()));
     for (const char *key : allowed)
       if (!value.contains(key))
         fail(fmt::format("misses the key '{}'", key));
     for (const auto &[key, unused] : value.items())
-      if (std::find(allowed.begin(), allowed.end(), key) == allowed.end())
+      if (key != optional &&
+          std::find(allowed.begin(), allowed.end(), key) == allowed.end())
         fail(fmt::format("has the unknown key '{}'; allowed: {}", key,
                          fmt::join(allowed, ", ")));
   }
+
+  bool has(const char *key) const { return value.contains(key); }
 
   Field operator[](const char *key) const {
     return Field(value.at(key), path.empty() ? key : path + "." + key);
@@ -190,10 +195,31 @@ Conditions parseConditions(const Field &field) {
   return when;
 }
 
+Launch parseLaunch(const Field &field) {
+  field.keys({"threads", "programs_per_cta", "rows_per_program",
+              "parallel_dims", "shared_bytes"},
+             "split");
+  Launch launch = {field["threads"].integer(1, 1024),
+                   field["programs_per_cta"].integer(1, 1024),
+                   field["rows_per_program"].integer(1, int64_t(1) << 31),
+                   field["parallel_dims"].texts(),
+                   field["shared_bytes"].integer(0, 1 << 24),
+                   {}};
+  if (field.has("split")) {
+    Field split = field["split"];
+    split.keys({"dim", "length", "less"});
+    launch.split = {split["dim"].text(),
+                    split["length"].integer(1, int64_t(1) << 62),
+                    split["less"].integer(0, 1 << 30)};
+  }
+  return launch;
+}
+
 Variant parseVariant(const Field &field) {
   field.keys({"id", "contract", "target", "roles", "priority", "entry",
               "schedule", "code", "inspect", "arguments", "when", "tensors",
-              "launch", "workspace", "resources", "evidence"});
+              "launch", "workspace", "resources", "evidence"},
+             "then");
   Variant variant;
   variant.id = field["id"].text();
   variant.contract = field["contract"].text();
@@ -218,14 +244,12 @@ Variant parseVariant(const Field &field) {
     variant.tensors.push_back({item["name"].text(), item["mutable"].boolean(),
                                item["alias"].texts()});
   });
-  Field launch = field["launch"];
-  launch.keys({"threads", "programs_per_cta", "rows_per_program",
-               "parallel_dims", "shared_bytes"});
-  variant.launch = {launch["threads"].integer(1, 1024),
-                    launch["programs_per_cta"].integer(1, 1024),
-                    launch["rows_per_program"].integer(1, int64_t(1) << 31),
-                    launch["parallel_dims"].texts(),
-                    launch["shared_bytes"].integer(0, 1 << 24)};
+  variant.launch = parseLaunch(field["launch"]);
+  if (field.has("then"))
+    field["then"].items([&](const Field &item) {
+      item.keys({"entry", "launch"});
+      variant.then.push_back({item["entry"].text(), parseLaunch(item["launch"])});
+    });
   variant.workspace = field["workspace"].text();
   Field resources = field["resources"];
   resources.keys({"registers", "shared", "local", "spills"});

@@ -169,13 +169,28 @@ struct Checker {
     arguments(variant, contract, at + ".arguments");
     conditions(variant, contract, at + ".when");
     uses(variant, contract, at + ".tensors");
-    seen.clear();
-    for (const std::string &dim : variant.launch.parallelDims) {
-      if (!contract.dims.count(dim))
-        fail("{}.launch.parallel_dims: '{}' is not a dim of the contract", at,
-             dim);
-      once(seen, at + ".launch.parallel_dims", dim);
+    launch(variant.launch, contract, at + ".launch");
+    if (variant.then.size() >= maxSteps)
+      fail("{}.then: {} steps, at most {} are allowed", at,
+           variant.then.size(), maxSteps - 1);
+    for (size_t i = 0; i < variant.then.size(); ++i) {
+      std::string here = fmt::format("{}.then[{}]", at, i);
+      checkIdentifier(here + ".entry", variant.then[i].entry);
+      launch(variant.then[i].launch, contract, here + ".launch");
     }
+  }
+
+  void launch(const Launch &launch, const ContractEntry &contract,
+              const std::string &at) {
+    std::set<std::string> seen;
+    for (const std::string &dim : launch.parallelDims) {
+      if (!contract.dims.count(dim))
+        fail("{}.parallel_dims: '{}' is not a dim of the contract", at, dim);
+      once(seen, at + ".parallel_dims", dim);
+    }
+    if (!launch.split.dim.empty() && !contract.dims.count(launch.split.dim))
+      fail("{}.split.dim: '{}' is not a dim of the contract", at,
+           launch.split.dim);
   }
 
   void arguments(const Variant &variant, const ContractEntry &contract,
@@ -285,9 +300,9 @@ struct Checker {
                  const std::string &at) {
     try {
       for (const Formula::Term &term : Formula::parse(variant.workspace).terms)
-        for (const std::string &dim : term.dims)
-          if (!contract.dims.count(dim))
-            fail("names '{}', which is not a dim of the contract", dim);
+        for (const Formula::Factor &factor : term.factors)
+          if (!contract.dims.count(factor.dim))
+            fail("names '{}', which is not a dim of the contract", factor.dim);
     } catch (const FormatError &error) {
       fail("{}: {}", at, error.what());
     }
@@ -300,6 +315,9 @@ void verify(const Manifest &manifest) {
   if (manifest.format < 1 || manifest.format > formatVersion)
     fail("format: is {}, this library knows formats 1 to {}", manifest.format,
          formatVersion);
+  if (manifest.format < formatOf(manifest))
+    fail("format: is {}, its variants need {}", manifest.format,
+         formatOf(manifest));
   if (!manifest.producer.count("bitpact"))
     fail("producer: misses the key 'bitpact'");
   Checker checker{manifest, {}, {}, {}};

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/evidence/Bench.h"
 
-#include "tools/evidence/Data.h"
+#include "tools/evidence/Inputs.h"
 #include "tools/evidence/Layout.h"
 #include "tools/evidence/ParallelCopy.h"
 #include "tools/evidence/Shape.h"
@@ -101,8 +101,8 @@ public:
     for (const TensorSpec &tensor : contract.tensors)
       if (!tensor.output)
         data[tensor.name] =
-            generate(Recipe::Dense, 1, tensor.name, tensor.format,
-                     shapeOf(tensor, dims), !rows.hasRows(tensor));
+            generateInput(contract, tensor, Recipe::Dense, 1, dims,
+                          !rows.hasRows(tensor));
     for (int64_t i = 0; i < count; ++i) {
       BufferSet &set = sets.emplace_back();
       for (const TensorSpec &tensor : contract.tensors) {

@@ -4,6 +4,7 @@
 #include "tools/evidence/Check.h"
 
 #include "contracts/reference/Evaluator.h"
+#include "tools/evidence/Inputs.h"
 #include "tools/evidence/Layout.h"
 #include "tools/evidence/Shape.h"
 
@@ -24,6 +25,8 @@ using Bytes = std::span<const uint8_t>;
 /// row count while its tensors stay below this.
 constexpr int64_t smallRows = 64;
 constexpr size_t smallBytes = 8 << 20;
+/// Of extents that only some variants take, which are long.
+constexpr int64_t fewRows = 8;
 
 /// One variant on one device.
 struct Runner {
@@ -70,6 +73,8 @@ public:
 private:
   void checkContract(const ContractSpec &contract);
   void findRunners(const ContractSpec &contract);
+  std::map<std::string, std::vector<int64_t>> extentsFor() const;
+  std::vector<int64_t> rowsFor(const Dims &extents) const;
   void checkData(const ContractSpec &contract, const Evaluator &oracle,
                  Recipe recipe, uint64_t seed, const Dims &extents);
   void checkRows(const Case &one);
@@ -139,6 +144,37 @@ void Checker::findRunners(const ContractSpec &contract) {
   }
 }
 
+/// A variant that asks for long rows gets some, unless the caller says which.
+std::map<std::string, std::vector<int64_t>> Checker::extentsFor() const {
+  std::map<std::string, std::vector<int64_t>> extents = options.extents;
+  for (const Runner &runner : runners) {
+    nlohmann::json dims =
+        runner.variant->conditions.value("dims", nlohmann::json::object());
+    for (const auto &[dim, range] : dims.items()) {
+      int64_t least = range.at("min").get<int64_t>();
+      if (!shape.isReduced(dim) || options.extents.count(dim) || least == 1)
+        continue;
+      auto [list, isNew] =
+          extents.try_emplace(dim, RowShape::defaultExtents());
+      for (int64_t extent : {least, 2 * least + 77})
+        if (std::find(list->second.begin(), list->second.end(), extent) ==
+            list->second.end())
+          list->second.push_back(extent);
+    }
+  }
+  return extents;
+}
+
+std::vector<int64_t> Checker::rowsFor(const Dims &extents) const {
+  std::vector<int64_t> counts = shape.rowCounts(options.rows);
+  int64_t longest = RowShape::defaultExtents().back();
+  for (const auto &[dim, extent] : extents)
+    if (shape.isReduced(dim) && !options.extents.count(dim) &&
+        extent > 16 * longest)
+      std::erase_if(counts, [](int64_t rows) { return rows > fewRows; });
+  return counts.empty() ? std::vector<int64_t>{1} : counts;
+}
+
 void Checker::checkContract(const ContractSpec &contract) {
   shape = RowShape(contract);
   findRunners(contract);
@@ -148,7 +184,7 @@ void Checker::checkContract(const ContractSpec &contract) {
       for (int64_t trial = 0; trial < options.trials; ++trial) {
         progress(fmt::format("{} {}", contract.name, nameOf(recipe)), done++,
                  total);
-        for (const Dims &extents : shape.openExtents(options.extents))
+        for (const Dims &extents : shape.openExtents(extentsFor()))
           checkData(contract, oracle, recipe,
                     options.seed + static_cast<uint64_t>(trial), extents);
       }
@@ -162,15 +198,15 @@ void Checker::checkContract(const ContractSpec &contract) {
 
 void Checker::checkData(const ContractSpec &contract, const Evaluator &oracle,
                         Recipe recipe, uint64_t seed, const Dims &extents) {
-  std::vector<int64_t> counts = shape.rowCounts(options.rows);
+  std::vector<int64_t> counts = rowsFor(extents);
   auto answer = [&](int64_t rows) {
     Dims dims = shape.withRows(extents, rows);
     Answer result{std::string(nameOf(recipe)), seed, {}, {}};
     for (const TensorSpec &tensor : contract.tensors)
       if (!tensor.output)
         result.inputs[tensor.name] =
-            generate(recipe, seed, tensor.name, tensor.format,
-                     shapeOf(tensor, dims), !shape.hasRows(tensor));
+            generateInput(contract, tensor, recipe, seed, dims,
+                          !shape.hasRows(tensor));
     result.outputs = oracle.run(result.inputs);
     ++report.oracleRuns;
     return result;

@@ -82,12 +82,14 @@ Dims RowShape::withRows(Dims dims, int64_t rows) const {
   return dims;
 }
 
+std::vector<int64_t> RowShape::defaultExtents() { return {1, 63, 257}; }
+
 std::vector<Dims> RowShape::openExtents(
     const std::map<std::string, std::vector<int64_t>> &given) const {
   std::vector<Dims> all{fixed};
   for (const auto &[dim, reduced] : open) {
     std::vector<int64_t> extents =
-        reduced ? std::vector<int64_t>{1, 63, 257} : std::vector<int64_t>{2};
+        reduced ? defaultExtents() : std::vector<int64_t>{2, 7};
     if (auto found = given.find(dim); found != given.end())
       extents = found->second;
     std::vector<Dims> longer;

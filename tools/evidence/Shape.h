@@ -26,6 +26,12 @@ public:
   std::vector<int64_t> rowCounts(const std::vector<int64_t> &wanted) const;
   int64_t rowsOf(const Dims &dims) const;
   Dims withRows(Dims dims, int64_t rows) const;
+  /// Extents that an open dim gets which some node reduces.
+  static std::vector<int64_t> defaultExtents();
+  bool isReduced(const std::string &dim) const {
+    auto found = open.find(dim);
+    return found != open.end() && found->second;
+  }
   /// Every combination of extents of the other open dims, with the fixed ones.
   std::vector<Dims>
   openExtents(const std::map<std::string, std::vector<int64_t>> &given) const;

@@ -29,18 +29,21 @@ class CpuCode : public Code {
 public:
   CpuCode(std::shared_ptr<Pool> pool, const package::Variant &variant,
           const std::string &bytes)
-      : pool(std::move(pool)), module(bytes, variant.code.file),
-        entry(reinterpret_cast<Entry>(module.symbol(variant.entry))) {}
+      : pool(std::move(pool)), module(bytes, variant.code.file) {
+    entries.push_back(reinterpret_cast<Entry>(module.symbol(variant.entry)));
+    for (const package::Step &step : variant.then)
+      entries.push_back(reinterpret_cast<Entry>(module.symbol(step.entry)));
+  }
 
   void launch(const Work &work) override {
     struct Call {
       Entry entry;
       const Work &work;
-    } call{entry, work};
+    } call{entries[work.step], work};
     if (work.bytes < threadedBytes)
-      pool->runAlone(body<Call>, &call, work.programs);
+      pool->runAlone(body<Call>, &call, work.programs * work.parts);
     else
-      pool->run(body<Call>, &call, work.programs);
+      pool->run(body<Call>, &call, work.programs * work.parts);
   }
 
 private:
@@ -52,7 +55,7 @@ private:
 
   std::shared_ptr<Pool> pool;
   Module module;
-  Entry entry;
+  std::vector<Entry> entries;
 };
 
 // Work is done when a call returns, so the only stream is NULL.

@@ -29,7 +29,7 @@ TEST_CASE("every schedule of generated contracts gives the oracle's bytes") {
       interpreter::Tensors given = inputs(each, rows, random);
       Said said;
       auto got = interpreter::interpretNumbers(
-          kernel->func, withOutputs(each, given, rows), dims(each, rows));
+          kernel->steps, withOutputs(each, given, rows), dims(each, rows));
       INFO(said.text);
       REQUIRE(succeeded(got));
       interpreter::Tensors expected = oracle.run(given, 1);
@@ -53,7 +53,7 @@ TEST_CASE("every schedule of generated contracts has the declared trees") {
       int64_t rows = each.extent() > 600 ? 1 : 2;
       Said said;
       auto report = interpreter::interpretTrees(
-          each.contract(), each.op(), kernel->func, each.extent(), rows);
+          each.contract(), each.op(), kernel->steps, each.extent(), rows);
       INFO(said.text);
       REQUIRE(succeeded(report));
       INFO((report->differences.empty() ? "" : report->differences[0]));
@@ -74,7 +74,7 @@ TEST_CASE("the kernel of one contract fails the proof of another") {
       lower(halving, schedule("row_per_group", 32, 32, 0, 16));
   REQUIRE(kernel);
   auto report = interpreter::interpretTrees(pairwise.contract(), pairwise.op(),
-                                            kernel->func, 257);
+                                            kernel->steps, 257);
   REQUIRE(succeeded(report));
   REQUIRE(report->trees.size() == 1);
   const interpreter::NodeTree &tree = report->trees[0];
@@ -111,7 +111,7 @@ TEST_CASE("a part without a partner in the last subgroup is not rounded") {
       continue;
     INFO(schedule.text());
     auto got = interpreter::interpretNumbers(
-        kernel->func, withOutputs(sum, {{"x", x}}, 1), dims(sum, 1));
+        kernel->steps, withOutputs(sum, {{"x", x}}, 1), dims(sum, 1));
     REQUIRE(succeeded(got));
     double y;
     std::memcpy(&y, got->at("y").bytes.data(), 8);

@@ -125,11 +125,12 @@ std::optional<Kernel> tests::lower(const Case &of,
     return std::nullopt;
   Kernel kernel;
   kernel.module = mlir::ModuleOp::create(of.contract().getLoc());
-  auto func = lowering::lowerRows(of.contract(), of.op(), schedule, "f",
-                                  *kernel.module);
-  REQUIRE(succeeded(func));
+  auto steps = lowering::lowerRows(of.contract(), of.op(), schedule, "f",
+                                   *kernel.module);
+  REQUIRE(succeeded(steps));
   REQUIRE(succeeded(mlir::verify(*kernel.module)));
-  kernel.func = *func;
+  kernel.steps = *steps;
+  kernel.func = steps->front();
   return kernel;
 }
 

@@ -56,7 +56,8 @@ std::vector<kernel::ScheduleAttr> allSchedules();
 
 struct Kernel {
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  kernel::FuncOp func;
+  llvm::SmallVector<kernel::FuncOp> steps;
+  kernel::FuncOp func; ///< the first
 };
 /// Nothing if the schedule cannot keep the contract.
 std::optional<Kernel> lower(const Case &of, kernel::ScheduleAttr schedule);

@@ -81,7 +81,7 @@ TEST_CASE("operators with several nodes and exact products are proved") {
         INFO(maximum << " " << sum << " " << schedule.text());
         Said said;
         auto report = interpreter::interpretTrees(each.contract(), each.op(),
-                                                  kernel->func, 70, 2);
+                                                  kernel->steps, 70, 2);
         INFO(said.text);
         REQUIRE(succeeded(report));
         INFO((report->equal() ? "" : report->differences[0]));
@@ -111,7 +111,7 @@ TEST_CASE("nodes with as many digits of other lengths do not share elements") {
       INFO(digits << " " << schedule.text());
       Said said;
       auto report = interpreter::interpretTrees(each.contract(), each.op(),
-                                                kernel->func, 70, 1);
+                                                kernel->steps, 70, 1);
       INFO(said.text);
       REQUIRE(succeeded(report));
       INFO((report->equal() ? "" : report->differences[0]));
@@ -129,7 +129,7 @@ TEST_CASE("the innermost node that differs is the one named") {
     REQUIRE(kernel);
     Said said;
     REQUIRE(failed(interpreter::proveSchedule(contract.contract(),
-                                              contract.op(), kernel->func)));
+                                              contract.op(), kernel->steps)));
     return said.text;
   };
   Case first = operatorOf(kHalving, kHalving);
@@ -141,5 +141,5 @@ TEST_CASE("the innermost node that differs is the one named") {
   std::optional<Kernel> kernel = lower(operatorOf(kPairwise, kHalving), lanes);
   Case open = operatorOf(kOpen, kHalving);
   CHECK(succeeded(
-      interpreter::proveSchedule(open.contract(), open.op(), kernel->func)));
+      interpreter::proveSchedule(open.contract(), open.op(), kernel->steps)));
 }

@@ -45,7 +45,7 @@ TEST_CASE("contracts of any extent are proved at each of them") {
         INFO(partition << " " << merges << " " << schedule.text());
         Said said;
         auto proved = interpreter::proveSchedule(open.contract(), open.op(),
-                                                 kernel->func, 200);
+                                                 kernel->steps, 200);
         INFO(said.text);
         REQUIRE(succeeded(proved));
       }
@@ -66,7 +66,7 @@ TEST_CASE("every contract of the library is proved under every schedule") {
       INFO(entry.path() << " " << schedule.text());
       Said said;
       auto proved =
-          interpreter::proveSchedule(each.contract(), each.op(), kernel->func);
+          interpreter::proveSchedule(each.contract(), each.op(), kernel->steps);
       INFO(said.text);
       REQUIRE(succeeded(proved));
       operators.insert(each.op().getSymName().str());
@@ -84,7 +84,7 @@ TEST_CASE("a proof of 4096 elements is cheap") {
       continue;
     std::clock_t before = std::clock();
     REQUIRE(succeeded(
-        interpreter::proveSchedule(norm.contract(), norm.op(), kernel->func)));
+        interpreter::proveSchedule(norm.contract(), norm.op(), kernel->steps)));
     double took = 1e3 * double(std::clock() - before) / CLOCKS_PER_SEC;
     UNSCOPED_INFO(schedule.text() << ": " << took << " ms");
     // Around 20 ms on one core; a proof that grows faster than the row shows.

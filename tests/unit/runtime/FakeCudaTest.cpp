@@ -24,6 +24,7 @@ struct FakeCudaLog {
   unsigned grid, block, shared, dynamicSharedSet;
   void *stream;
   uint64_t slots[5];
+  unsigned parts, merges;
 };
 
 FakeCudaLog &fake() {
@@ -171,6 +172,48 @@ TEST_CASE_METHOD(Cuda, "grid, block, shared memory, slots, stream and route") {
   CHECK(std::string(bitpact_last_error()) ==
         "cuLaunchKernel: CUDA_ERROR_LAUNCH_FAILED (719): unspecified launch "
         "failure");
+}
+
+TEST_CASE("a variant of two steps is two launches in one stream") {
+  Scratch scratch;
+  Package sample;
+  sample.add(rowSumContract());
+  package::Variant split = cudaVariant("split", "sm_90a");
+  split.launch.split = {"hidden", 3, 0};
+  package::Step merge{"row_sum_merge", {}};
+  merge.launch.parallelDims = {"tokens"};
+  merge.launch.threads = 32;
+  split.then = {merge};
+  sample.add(split, elf);
+  sample.write(scratch / "pkg");
+  OpenPackage package = open(scratch / "pkg");
+  FakeCudaLog &log = fake();
+  OpenDevice cuda = device("cuda:0");
+  OpenKernel kernel = test::kernel(package, cuda);
+  alignas(256) float x[1024], y[128];
+  OnDevice on(x, y, 9);
+  std::vector<std::string> records;
+  auto keep = [](void *context, const char *line) {
+    static_cast<std::vector<std::string> *>(context)->push_back(line);
+  };
+  REQUIRE(bitpact_records_drain(keep, &records, nullptr) == BITPACT_OK);
+  records.clear();
+  int before = log.launches;
+  REQUIRE(on.launch.run(kernel) == BITPACT_OK);
+  CHECK(log.launches == before + 2);
+  CHECK(log.merges == 1); // the last
+  CHECK(log.grid == 9);
+  CHECK(log.parts == 1);
+  CHECK(log.block == 32);
+  REQUIRE(bitpact_records_drain(keep, &records, nullptr) == BITPACT_OK);
+  CHECK(records.size() == 1);
+
+  // A launch that fails is not followed by the next.
+  log.failLaunch = 719;
+  before = log.launches;
+  CHECK(on.launch.run(kernel) == BITPACT_DRIVER_ERROR);
+  log.failLaunch = 0;
+  CHECK(log.launches == before);
 }
 
 TEST_CASE_METHOD(Cuda, "text, too much shared memory, too many threads") {

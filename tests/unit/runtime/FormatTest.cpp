@@ -170,10 +170,65 @@ TEST_CASE("a workspace formula is sums of products") {
   auto formula = package::Formula::parse("4*tokens * hidden + 256 + 2*3");
   REQUIRE(formula.terms.size() == 3);
   CHECK(formula.terms[0].coefficient == 4);
-  CHECK(formula.terms[0].dims == std::vector<std::string>{"tokens", "hidden"});
+  REQUIRE(formula.terms[0].factors.size() == 2);
+  CHECK(formula.terms[0].factors[0].dim == "tokens");
+  CHECK(formula.terms[0].factors[1].dim == "hidden");
+  CHECK(formula.terms[0].factors[1].divisor == 1);
   CHECK(formula.terms[2].coefficient == 6);
   CHECK(package::Formula::parse("0").isZero());
+  auto rounded = package::Formula::parse("4*ceil(tokens/256)*hidden");
+  REQUIRE(rounded.terms.size() == 1);
+  REQUIRE(rounded.terms[0].factors.size() == 2);
+  CHECK(rounded.terms[0].factors[0].dim == "tokens");
+  CHECK(rounded.terms[0].factors[0].divisor == 256);
   for (const char *bad : {"", "+", "4*", "tokens-1", "3x", "4 4",
-                          "99999999999999999999", "9999999999*9999999999"})
+                          "99999999999999999999", "9999999999*9999999999",
+                          "ceil(tokens)", "ceil(tokens/0)", "ceil(/2)",
+                          "ceil(tokens/x)", "ceil(3/2)", "ceil(tokens/2"})
     CHECK_THROWS_AS(package::Formula::parse(bad), package::FormatError);
+}
+
+TEST_CASE("several steps and split launches are format 2") {
+  std::string bytes = edited([](json &) {});
+  package::Manifest manifest = package::parseManifest(bytes, "manifest.json");
+  CHECK(manifest.format == 1);
+  package::Variant &variant = manifest.variants[0];
+  variant.launch.split = {"hidden", 4, 0};
+  variant.then.push_back({"merge", {}});
+  variant.then[0].launch.parallelDims = {"tokens"};
+  std::string sealed = package::seal(manifest);
+  CHECK(manifest.format == 2);
+  package::Manifest again = package::parseManifest(sealed, "manifest.json");
+  REQUIRE(again.variants[0].then.size() == 1);
+  CHECK(again.variants[0].then[0].entry == "merge");
+  CHECK(again.variants[0].then[0].launch.parallelDims ==
+        std::vector<std::string>{"tokens"});
+  CHECK(again.variants[0].launch.split == package::Split{"hidden", 4, 0});
+  CHECK(package::seal(again) == sealed);
+
+  auto refused = [&](auto edit) {
+    package::Manifest wrong = again;
+    edit(wrong);
+    try {
+      package::verify(wrong);
+    } catch (const package::FormatError &error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  CHECK_THAT(refused([](auto &m) { m.format = 1; }),
+             Contains("format: is 1, its variants need 2"));
+  CHECK_THAT(
+      refused([](auto &m) { m.variants[0].then[0].entry = "9"; }),
+      Contains("variants[0].then[0].entry: is '9'"));
+  CHECK_THAT(refused([](auto &m) { m.variants[0].launch.split.dim = "z"; }),
+             Contains("variants[0].launch.split.dim: 'z' is not a dim"));
+  CHECK_THAT(refused([](auto &m) {
+               m.variants[0].then[0].launch.parallelDims = {"z"};
+             }),
+             Contains("variants[0].then[0].launch.parallel_dims: 'z'"));
+  CHECK_THAT(refused([](auto &m) {
+               m.variants[0].then.resize(8, m.variants[0].then[0]);
+             }),
+             Contains("variants[0].then: 8 steps, at most 7 are allowed"));
 }

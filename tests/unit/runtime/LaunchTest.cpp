@@ -320,3 +320,43 @@ TEST_CASE("kernels outlive the package and the device they came from") {
   CHECK(Launch(tx, ty).run(kernel) == BITPACT_OK);
   CHECK(y == rowSums(x, 8));
 }
+
+TEST_CASE("steps run in order, and find what the one before left") {
+  Scratch scratch;
+  Package sample;
+  package::ContractEntry contract = rowSumContract();
+  sample.add(contract);
+  package::Variant parts = variantOf(contract, "parts", "row_sum_parts");
+  parts.arguments =
+      package::argumentList(contract.tensors, {"tokens", "hidden"}, true);
+  parts.workspace = "4*ceil(hidden/4)*tokens";
+  parts.launch.split = {"hidden", 4, 0};
+  package::Step merge{"row_sum_merge", parts.launch};
+  merge.launch.split = {};
+  merge.launch.rowsPerProgram = 2;
+  parts.then = {merge};
+  sample.add(parts);
+  sample.write(scratch / "pkg");
+  OpenPackage package = open(scratch / "pkg");
+  OpenDevice cpu = device("cpu", 3);
+  OpenKernel kernel = test::kernel(package, cpu);
+
+  // Beyond the size below which no thread is woken, too.
+  for (auto [tokens, hidden] :
+       {std::pair<int64_t, int64_t>{1, 1}, {3, 9}, {7, 8}, {65, 4097}}) {
+    bitpact_dim dims[] = {{"tokens", tokens}, {"hidden", hidden}};
+    uint64_t bytes = 0;
+    REQUIRE(bitpact_kernel_workspace(kernel.get(), dims, 2, &bytes) ==
+            BITPACT_OK);
+    CHECK(bytes == uint64_t(4 * ((hidden + 3) / 4) * tokens));
+    std::vector<float> x = matrix(tokens, hidden), y(tokens);
+    Tensor tx(x.data(), {tokens, hidden}), ty(y.data(), {tokens});
+    std::vector<char> space(bytes + 256);
+    Launch launch(tx, ty);
+    launch.args.workspace =
+        space.data() + 256 - reinterpret_cast<uint64_t>(space.data()) % 256;
+    launch.args.workspace_bytes = bytes;
+    REQUIRE(launch.run(kernel) == BITPACT_OK);
+    CHECK(y == rowSums(x, hidden));
+  }
+}

@@ -69,3 +69,28 @@ EXPORT void row_sum_pairs(const uint64_t *slots, int64_t begin, int64_t end) {
     y[row] = partial[row];
   }
 }
+
+/* Programs share rows: part p / tokens of row p % tokens, 4 elements each. */
+EXPORT void row_sum_parts(const uint64_t *slots, int64_t begin, int64_t end) {
+  const float *x = (const float *)slots[0];
+  int64_t stride = (int64_t)slots[1], tokens = (int64_t)slots[3];
+  int64_t hidden = (int64_t)slots[4];
+  float *parts = (float *)slots[5];
+  for (int64_t p = begin; p < end; ++p) {
+    int64_t first = p / tokens * 4;
+    parts[p] = 0;
+    for (int64_t i = first; i < first + 4 && i < hidden; ++i)
+      parts[p] += x[p % tokens * stride + i];
+  }
+}
+
+/* The next step: a program for two rows. */
+EXPORT void row_sum_merge(const uint64_t *slots, int64_t begin, int64_t end) {
+  int64_t tokens = (int64_t)slots[3], hidden = (int64_t)slots[4];
+  float *y = (float *)slots[2], *parts = (float *)slots[5];
+  for (int64_t row = 2 * begin; row < 2 * end && row < tokens; ++row) {
+    y[row] = parts[row];
+    for (int64_t part = 1; 4 * part < hidden; ++part)
+      y[row] += parts[part * tokens + row];
+  }
+}
