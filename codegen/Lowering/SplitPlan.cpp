@@ -155,8 +155,9 @@ lowering::checkOffsets(const algebra::Partition &partition,
                    "fold alone",
                    name);
   if (schedule.getKind() != "row_per_lane" || schedule.getRowsPerLane() == 1)
-    return refusal("partition: digit '{0}' has blocks given by offsets, which "
-                   "takes several whole rows a lane",
+    return refusal("partition: digit '{0}' has blocks given by offsets; "
+                   "schedules accept it down columns, where lanes have several "
+                   "rows",
                    name);
   return llvm::Error::success();
 }

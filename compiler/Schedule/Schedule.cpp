@@ -186,12 +186,17 @@ schedule::propose(pact::ContractOp contract, pact::OperatorOp op,
   }
   std::vector<std::string> refusals;
   const Candidate *taken = nullptr;
-  std::vector<Candidate> candidates = target.kind() == codegen::TargetKind::Cpu
-                                          ? cpuCandidates(facts)
-                                          : gpuCandidates(facts, extent);
-  addShared(candidates, facts, target.kind() != codegen::TargetKind::Cpu);
+  bool hasColumns = false;
+  bool gpu = target.kind() != codegen::TargetKind::Cpu;
+  std::vector<Candidate> candidates;
+  addShared(candidates, facts, gpu);
+  llvm::append_range(candidates,
+                     gpu ? gpuCandidates(facts, extent) : cpuCandidates(facts));
   for (const Candidate &c : candidates) {
     if (taken && samePurpose(*taken, c))
+      continue;
+    // Down columns, lanes that share one read what lies far apart.
+    if (c.kind == "row_per_group" && c.split && hasColumns)
       continue;
     auto attr = kernel::ScheduleAttr::get(
         contract.getContext(), c.kind, c.lanes, c.subgroup, c.programsPerGroup,
@@ -199,13 +204,20 @@ schedule::propose(pact::ContractOp contract, pact::OperatorOp op,
     if (extent != lowering::kDynamic && extent < c.leastExtent)
       continue;
     if (std::optional<std::string> why = lowering::whyNot(contract, op, attr)) {
+      // What cannot run whole can neither be shared; the whole says why.
+      if (c.split)
+        continue;
       std::string text =
-          c.kind.str() + " with " + std::to_string(c.lanes) + " lanes: " + *why;
+          c.kind.str() + " with " + std::to_string(c.lanes) + " lanes";
+      if (c.rowsPerLane > 1)
+        text += " of " + std::to_string(c.rowsPerLane) + " rows";
+      text += ": " + *why;
       if (!llvm::is_contained(refusals, text))
         refusals.push_back(text);
       continue;
     }
     taken = &c;
+    hasColumns |= c.rowsPerLane > 1;
     std::vector<std::string> forRoles = served(c.serves, roles);
     if (forRoles.empty())
       continue;
@@ -228,6 +240,9 @@ schedule::propose(pact::ContractOp contract, pact::OperatorOp op,
     if (dims.empty())
       same->dims.clear();
   }
+  llvm::stable_sort(proposals, [](const Proposal &a, const Proposal &b) {
+    return a.priority < b.priority;
+  });
   if (!proposals.empty())
     return proposals;
   InFlightDiagnostic error = contract.emitError()

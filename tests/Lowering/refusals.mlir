@@ -37,7 +37,7 @@ pact.primitive @add step sum (%x: f32, %acc: f32) -> f32 {
   %r = arith.addf %acc, %x : f32
   pact.yield %r : f32
 }
-// expected-error @+1 {{operator packed has the dims 'tokens' and 'cuts' beside the reduced one; a schedule of rows accepts one}}
+// expected-error @+1 {{node sum: partition: digit 'seq' has blocks given by offsets; schedules accept it down columns, where lanes have several rows}}
 pact.contract "packed" of @packed dims {cuts = ?, tokens = ?, hidden = 64}
   types {at = i32, x = f32, y = f32} params {}
   nodes {sum = #pact.node<domain "hidden" partition "seq:@offsets k:*"
@@ -61,7 +61,7 @@ pact.primitive @add step sum (%x: f32, %acc: f32) -> f32 {
   %r = arith.addf %acc, %x : f32
   pact.yield %r : f32
 }
-// expected-error @+1 {{node sum: partition: digit 'seq' has blocks given by offsets; schedules of rows accept fixed and * digits}}
+// expected-error @+1 {{node sum: offsets: tensor 'at' needs one dim, which no other tensor has; schedules take the number of blocks from it}}
 pact.contract "packed" of @packed dims {tokens = ?, hidden = 64}
   types {at = i32, x = f32, y = f32} params {}
   nodes {sum = #pact.node<domain "hidden" partition "seq:@offsets k:*"
@@ -134,3 +134,49 @@ pact.contract "negate" of @negate dims {tokens = ?, hidden = ?}
   rounding {y = #pact.rounding<f32 rne>} primitives {}
   {kernel.schedule = #kernel.schedule<"row_per_lane", lanes = 8, subgroup = 8,
     programs_per_group = 1, vector_bytes = 0, unroll = 64>}
+
+// -----
+
+!all = !pact.real<["tokens", "hidden"]>
+!column = !pact.real<["hidden"]>
+pact.operator @columns version 1 dims ["tokens", "hidden"] {
+  %x = pact.input "x" : !all
+  %s = pact.reduce "sum" sum over "tokens" (%x) : (!all) -> !column
+  pact.output "y" %s : !column
+}
+pact.primitive @add step sum (%x: f32, %acc: f32) -> f32 {
+  %r = arith.addf %acc, %x : f32
+  pact.yield %r : f32
+}
+// expected-error @+1 {{node sum: merge: the outermost is a chain, which one accumulator visits; several programs can share a row where it is fold, pairwise or halving}}
+pact.contract "serial" of @columns dims {tokens = ?, hidden = 64}
+  types {x = f32, y = f32} params {}
+  nodes {sum = #pact.node<domain "tokens" partition "k:*" merge ["k chain"]
+    start identity accumulator f32>}
+  rounding {y = #pact.rounding<f32 rne>} primitives {sum.step = @add}
+  {kernel.schedule = #kernel.schedule<"row_per_lane", lanes = 32,
+    subgroup = 32, programs_per_group = 1, vector_bytes = 16, unroll = 64
+    rows_per_lane = 4 split = 256>}
+
+// -----
+
+!all = !pact.real<["tokens", "hidden"]>
+!row = !pact.real<["tokens"]>
+pact.operator @sum version 1 dims ["tokens", "hidden"] {
+  %x = pact.input "x" : !all
+  %s = pact.reduce "sum" sum over "hidden" (%x) : (!all) -> !row
+  pact.output "y" %s : !row
+}
+pact.primitive @add step sum (%x: f32, %acc: f32) -> f32 {
+  %r = arith.addf %acc, %x : f32
+  pact.yield %r : f32
+}
+// expected-error @+1 {{operator sum has the tensor 'x', in which neighbours in 'tokens' do not lie side by side}}
+pact.contract "apart" of @sum dims {tokens = ?, hidden = 64}
+  types {x = f32, y = f32} params {}
+  nodes {sum = #pact.node<domain "hidden" partition "k:*" merge ["k pairwise"]
+    start identity accumulator f32>}
+  rounding {y = #pact.rounding<f32 rne>} primitives {sum.step = @add}
+  {kernel.schedule = #kernel.schedule<"row_per_lane", lanes = 32,
+    subgroup = 32, programs_per_group = 1, vector_bytes = 16, unroll = 64
+    rows_per_lane = 4>}

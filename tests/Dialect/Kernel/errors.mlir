@@ -174,3 +174,31 @@ func.func @f(%v: vector<64xf32>) {
   %g:2 = kernel.gather %v subgroup 32 : vector<64xf32> -> f32, f32
   return
 }
+
+// -----
+
+func.func @f(%x: !kernel.buffer<i32>, %i: i64) {
+  // expected-error @+1 {{'kernel.read' op value of type 'i64' from a buffer of 'i32'}}
+  %v = kernel.read %x[%i] : !kernel.buffer<i32>, i64
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'kernel.func' op split names 'tokens', which is no slot}}
+kernel.func @f(%hidden: i64) slots ["hidden"] rows "hidden"
+    schedule <"row_per_lane", lanes = 8, subgroup = 8, programs_per_group = 1,
+              vector_bytes = 0, unroll = 16>
+    attributes {split = #kernel.split<"tokens", length = 256, less = 0>} {
+  kernel.return
+}
+
+// -----
+
+// expected-error @+1 {{rows_per_lane is 3; it must be a power of two, and 1 unless the kind is row_per_lane}}
+#s = #kernel.schedule<"row_per_lane", lanes = 8, subgroup = 8, programs_per_group = 1, vector_bytes = 0, unroll = 16 rows_per_lane = 3>
+
+// -----
+
+// expected-error @+1 {{length is 0 and less is 0; they must be positive and not negative}}
+#s = #kernel.split<"tokens", length = 0, less = 0>

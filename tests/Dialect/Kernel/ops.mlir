@@ -85,3 +85,19 @@ module attributes {
                                    unroll = 16>,
   test.scratch = !kernel.scratch<16 x f32>
 } {}
+
+// CHECK-LABEL: kernel.func @parts(
+// CHECK-SAME: schedule <"row_per_lane", lanes = 32, subgroup = 32, programs_per_group = 1, vector_bytes = 16, unroll = 16 rows_per_lane = 8 split = 256>
+// CHECK-SAME: split = #kernel.split<"tokens", length = 256, less = 0>
+kernel.func @parts(%at: !kernel.buffer<i32>, %tokens: i64, %hidden: i64)
+    slots ["at", "tokens", "hidden"] rows "hidden"
+    schedule <"row_per_lane", lanes = 32, subgroup = 32,
+              programs_per_group = 1, vector_bytes = 16, unroll = 16
+              rows_per_lane = 8 split = 256>
+    attributes {split = #kernel.split<"tokens", length = 256, less = 0>} {
+  // CHECK: %[[P:.*]] = kernel.part
+  %p = kernel.part
+  // CHECK: kernel.read %{{.*}}[%[[P]]] : <i32>, i32
+  %b = kernel.read %at[%p] : !kernel.buffer<i32>, i32
+  kernel.return
+}

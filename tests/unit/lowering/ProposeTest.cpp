@@ -84,8 +84,8 @@ TEST_CASE("offsets: each candidate says what it could not keep") {
       size_t colon = said[i].find(": ");
       CHECK(candidates.insert(said[i].substr(0, colon)).second);
       CHECK(said[i].substr(colon + 2) ==
-            "node sum: partition: digit 'seq' has blocks given by offsets; "
-            "schedules of rows accept fixed and * digits");
+            "node sum: offsets: tensor 'at' needs one dim, which no other "
+            "tensor has; schedules take the number of blocks from it");
     }
     bool gpu = spec[1] == 'u';
     CHECK(candidates.lower_bound("row_per_group with ") !=
