@@ -11,9 +11,6 @@ using namespace bitpact;
 using namespace bitpact::lowering;
 using algebra::Form;
 
-/// Parts that the merging kernel reads before it merges them.
-static constexpr int64_t kPartsAtOnce = 8;
-
 template <typename... Args>
 static llvm::Error refusal(const char *format, Args &&...args) {
   return llvm::createStringError(
@@ -109,7 +106,7 @@ NodePlan lowering::planOfMerge(const NodePlan &plan) {
   result.partWeight = parts.weight;
   result.order = {parts};
   DigitShape &shape = result.digits[parts.digit];
-  if (parts.radix != kDynamic && parts.radix <= 4 * kPartsAtOnce &&
+  if (parts.radix != kDynamic && parts.radix <= 2 * kPartsAtOnce &&
       parts.form != Form::Fold) {
     result.order[0].binding = Binding::Unroll;
   } else if (parts.form == Form::Pairwise) {

@@ -8,6 +8,9 @@
 
 namespace bitpact::lowering {
 
+/// Parts that the merging kernel reads before it merges them.
+inline constexpr int64_t kPartsAtOnce = 16;
+
 /// Gives the outermost merge to several programs, of which each has at least
 /// `elements` elements where the merge lets it. The error says why not.
 llvm::Error cutOutermost(NodePlan &plan, int64_t elements);

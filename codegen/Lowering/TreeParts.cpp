@@ -1,6 +1,7 @@
 // TreeParts.cpp - counted chains, blocks between offsets, parts of a split
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/Lowering/SplitPlan.h"
 #include "codegen/Lowering/TreeEmitter.h"
 
 using namespace mlir;
@@ -158,7 +159,7 @@ TreeEmitter::Values TreeEmitter::readParts(const Instances &batch) {
 /// Several parts are read at once, then merged one after the other.
 TreeEmitter::Values TreeEmitter::foldParts(size_t level,
                                            const Instances &batch) {
-  constexpr int64_t atOnce = 8;
+  constexpr int64_t atOnce = kPartsAtOnce;
   const SubDigit &sub = plan.order[level];
   OpBuilder &builder = context.builder;
   Location loc = context.loc;

@@ -99,9 +99,16 @@ std::string print(Operation *op) {
 }
 
 std::string rowsText(const schedule::Proposal &proposal) {
-  return proposal.mostRows
-             ? " up to " + std::to_string(*proposal.mostRows) + " rows"
-             : "";
+  constexpr int64_t any = std::numeric_limits<int64_t>::max();
+  std::string text;
+  for (const auto &[dim, range] : proposal.dims) {
+    if (range.first > 1)
+      text += " from " + std::to_string(range.first);
+    if (range.second != any)
+      text += " up to " + std::to_string(range.second);
+    text += " " + dim;
+  }
+  return text;
 }
 
 LogicalResult Compilation::read() {

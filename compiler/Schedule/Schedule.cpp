@@ -82,13 +82,14 @@ std::vector<Candidate> cpuCandidates(const codegen::Capabilities &facts) {
 
 /// Elements of a row that a program should have at least where programs share
 /// the row.
-constexpr int64_t kGpuPart = 4096, kCpuPart = 16384, kColumnPart = 256;
+constexpr int64_t kRowPart = 4096, kColumnPart = 256;
 /// Rows above which there are programs enough without, and parts that a launch
 /// can have.
-constexpr int64_t kGpuSharedRows = 64, kCpuSharedRows = 8, kMostParts = 65535;
+constexpr int64_t kSharedRows = 64, kMostParts = 65535;
 
 /// Lanes with several neighbouring rows, for reductions down the columns of a
-/// matrix; programs that share rows, for long columns and for few long rows.
+/// matrix; programs that share rows, for long columns and, on GPUs, for few long
+/// rows.
 void addShared(std::vector<Candidate> &result,
                const codegen::Capabilities &facts, bool gpu) {
   int64_t width = gpu ? facts.subgroupWidth : facts.vectorBits / 32;
@@ -110,11 +111,10 @@ void addShared(std::vector<Candidate> &result,
     for (int64_t split : {kColumnPart, int64_t(0)})
       add("row_per_lane", width, gpu ? 4 : 1, bytes, gpu ? 128 : 16,
           (split ? 2 : 4) + later, 8, split);
-    for (int64_t lanes = gpu ? 16 * width : width; lanes >= width; lanes /= 2)
-      add("row_per_group", lanes, 1, bytes, 64, 6 + later, 1,
-          gpu ? kGpuPart : kCpuPart);
     if (!gpu)
       return;
+    for (int64_t lanes = 16 * width; lanes >= width; lanes /= 2)
+      add("row_per_group", lanes, 1, bytes, 64, 6 + later, 1, kRowPart);
   }
 }
 
@@ -129,7 +129,7 @@ rangesOf(const Candidate &c, const std::string &rowDim,
   if (!split)
     return dims;
   if (c.rowsPerLane == 1 && !rowDim.empty())
-    dims[rowDim] = {1, c.adjacent ? kCpuSharedRows : kGpuSharedRows};
+    dims[rowDim] = {1, kSharedRows};
   if (!reducedDim.empty())
     dims[reducedDim] = {c.leastExtent, most};
   if (!split.getDim().empty()) {

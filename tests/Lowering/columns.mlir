@@ -36,13 +36,13 @@ pact.contract "c" of @column_sum dims {tokens = ?, hidden = ?}
 // CHECK: kernel.load {{.*}} mask({{.*}} : vector<32xi1>, {{.*}}) lane_stride 8 align 2 : <bf16>
 // CHECK: kernel.return
 
-// The parts are added in order, 8 of them read at once.
+// The parts are added in order, 16 of them read at once.
 // CHECK-LABEL: kernel.func @column_sum_0_merge(
 // CHECK-SAME: schedule <"row_per_lane", lanes = 32
 // CHECK-NOT: kernel.part
 // CHECK: scf.for
-// CHECK-COUNT-8: kernel.load
+// CHECK-COUNT-16: kernel.load
 // CHECK-NOT: kernel.load
-// CHECK-COUNT-8: arith.addf
+// CHECK-COUNT-16: arith.addf
 // CHECK: scf.yield
 // CHECK: kernel.store {{.*}} : <f32>
