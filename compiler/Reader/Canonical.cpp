@@ -227,8 +227,8 @@ static json canonicalNode(pact::NodeAttr node) {
   // A dim of which everything exists has one spelling.
   json domain = dim;
   if (node.getExtent() != node.getStored())
-    domain = {{dim,
-               {{"extent", node.getExtent()}, {"stored", node.getStored()}}}};
+    domain = {
+        {dim, {{"extent", node.getExtent()}, {"stored", node.getStored()}}}};
   json result = {{"domain", domain},
                  {"partition", node.getPartition().getValue().text()},
                  {"merge", node.getMerge().getValue().texts()},

@@ -18,9 +18,9 @@ constexpr size_t lineWidth = 80;
 const std::vector<llvm::StringRef> contractKeys{
     "bitpact", "extends", "name",  "doc",      "op",        "dims",
     "types",   "params",  "nodes", "rounding", "primitives"};
-const std::vector<llvm::StringRef> nodeKeys{
-    "use", "domain", "partition", "offsets",
-    "merge", "start", "state", "precision"};
+const std::vector<llvm::StringRef> nodeKeys{"use",     "domain",   "partition",
+                                            "offsets", "merge",    "start",
+                                            "state",   "precision"};
 
 /// What a container is, which decides its key order and whether it may stand
 /// on one line.

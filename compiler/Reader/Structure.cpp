@@ -49,9 +49,8 @@ const Shape padded{{Kind::Object},
                    "an object",
                    nullptr,
                    {{"extent", &count, true}, {"stored", &count, true}}};
-const Shape domain{{Kind::String, Kind::Object},
-                   "a dim, or an object of one dim",
-                   &padded};
+const Shape domain{
+    {Kind::String, Kind::Object}, "a dim, or an object of one dim", &padded};
 const Shape node{{Kind::Object},
                  "an object",
                  nullptr,

@@ -249,8 +249,8 @@ std::vector<BoundMerge> MergeOrder::bind(const Partition &partition) const {
       throw RuleError("T1",
                       fmt::format("digit '{}' is merged twice", entry.digit));
     merged[*digit] = true;
-    result.push_back({*digit, entry.form, entry.from, entry.in, entry.atom,
-                      entry.merge});
+    result.push_back(
+        {*digit, entry.form, entry.from, entry.in, entry.atom, entry.merge});
   }
   for (int i = 0; i < partition.size(); ++i)
     if (!merged[i])
@@ -272,8 +272,8 @@ void MergeOrder::validateState(const std::vector<BoundMerge> &bound,
   bool meets = false, carried = false, merged = false;
   for (size_t i = 0; i < bound.size(); ++i) {
     auto fail = [&](const char *rule, std::string_view reason) {
-      throw RuleError(rule, fmt::format("merge '{}': {}", entryList[i].text(),
-                                        reason));
+      throw RuleError(
+          rule, fmt::format("merge '{}': {}", entryList[i].text(), reason));
     };
     bool carry = bound[i].form == Form::Carry;
     if ((carry || bound[i].merge) && state != State::Online)

@@ -35,9 +35,9 @@ enum class TreeKind : uint8_t {
 
 struct TreeNode {
   TreeKind kind;
-  Format format = Format::F32;    ///< of Round
-  int64_t position = -1;          ///< of Leaf
-  Atom atom{};                    ///< of Fused
+  Format format = Format::F32; ///< of Round
+  int64_t position = -1;       ///< of Leaf
+  Atom atom{};                 ///< of Fused
   /// Of Bound: begin and end of every run of positions, ascending.
   std::vector<int64_t> ranges{};
   std::vector<TreeId> children{}; ///< in the order first written
@@ -66,8 +66,8 @@ public:
   TreeId weight(TreeId leaf, TreeId bound);
   TreeId rescale(TreeId part, TreeId before, TreeId after);
   /// The operands stay in their order: a combine need not be commutative.
-  TreeId combine(TreeId left, TreeId leftBound, TreeId right,
-                 TreeId rightBound, TreeId bound);
+  TreeId combine(TreeId left, TreeId leftBound, TreeId right, TreeId rightBound,
+                 TreeId bound);
 
   const TreeNode &node(TreeId id) const { return nodes[id]; }
   int64_t size() const { return static_cast<int64_t>(nodes.size()); }

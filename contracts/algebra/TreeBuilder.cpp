@@ -51,8 +51,8 @@ public:
           const std::vector<std::vector<int64_t>> &digits)
       : store(store), reduction(reduction),
         entries(reduction.order.bind(reduction.partition)),
-        accumulator(accumulatorEntries(entries)),
-        states(stateEntries(entries)), digits(digits) {}
+        accumulator(accumulatorEntries(entries)), states(stateEntries(entries)),
+        digits(digits) {}
 
   TreeId build(const std::vector<int64_t> &positions) {
     int all = static_cast<int>(entries.size());
@@ -170,19 +170,17 @@ private:
         part.sum = rounded(*entry.from, part.sum);
       parts.emplace(block, std::move(part));
     }
-    return mergeAll(entry.form, radix(entry), std::move(parts),
-                    [&](const SumAndBound &a, const SumAndBound &b) {
-                      SumAndBound both{0, store.bound(a.bound, b.positions),
-                                       a.positions};
-                      both.positions.insert(both.positions.end(),
-                                            b.positions.begin(),
-                                            b.positions.end());
-                      both.sum = store.combine(a.sum, a.bound, b.sum, b.bound,
-                                               both.bound);
-                      if (entry.in)
-                        both.sum = rounded(*entry.in, both.sum);
-                      return both;
-                    });
+    return mergeAll(
+        entry.form, radix(entry), std::move(parts),
+        [&](const SumAndBound &a, const SumAndBound &b) {
+          SumAndBound both{0, store.bound(a.bound, b.positions), a.positions};
+          both.positions.insert(both.positions.end(), b.positions.begin(),
+                                b.positions.end());
+          both.sum = store.combine(a.sum, a.bound, b.sum, b.bound, both.bound);
+          if (entry.in)
+            both.sum = rounded(*entry.in, both.sum);
+          return both;
+        });
   }
 
   using Accumulators = std::map<std::vector<int64_t>, std::optional<TreeId>>;

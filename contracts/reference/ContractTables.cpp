@@ -81,10 +81,9 @@ void ContractTables::readTensors() {
     facts.name = tensor.at("name").get<std::string>();
     std::string kind = tensor.at("kind").get<std::string>();
     if (kind != "in" && kind != "out" && kind != "index")
-      throw RuleError("C4",
-                      fmt::format("a tensor is in, out or index, not '{}'",
-                                  kind),
-                      "op.tensors." + facts.name);
+      throw RuleError(
+          "C4", fmt::format("a tensor is in, out or index, not '{}'", kind),
+          "op.tensors." + facts.name);
     if (find(program.tensors, facts.name) >= 0)
       throw RuleError("C3", "two tensors have this name",
                       "op.tensors." + facts.name);

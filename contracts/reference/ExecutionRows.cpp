@@ -71,8 +71,8 @@ void Execution::reduce(const Operation &operation, const Prepared &p,
     ReductionPlan::Operand x = operand(0, i);
     switch (node.reduction.state) {
     case algebra::State::None:
-      out[i] = plans[p.plan].evaluate(step, x, operand(last, i),
-                                      worker.scratch);
+      out[i] =
+          plans[p.plan].evaluate(step, x, operand(last, i), worker.scratch);
       break;
     case algebra::State::TwoPass: {
       const Primitive &weight = *at(node.weight);

@@ -131,8 +131,8 @@ private:
     if (m.kind == Meaning::Real)
       return m.value;
     if (m.kind == Meaning::Index)
-      fail("F11", fmt::format("'{}' is an index, at which only a take may read",
-                              id));
+      fail("F11",
+           fmt::format("'{}' is an index, at which only a take may read", id));
     if (m.kind == Meaning::ExactProduct)
       fail("R3", fmt::format("'{}' is an exact product, which only an addition "
                              "or subtraction may take",
@@ -340,8 +340,8 @@ private:
     const std::vector<Format> formats =
         program.primitives[isState ? facts.weight : facts.primitive].arguments;
     for (size_t i = 0; i < operands; ++i)
-      reduce.args.push_back(
-          useAs(ids[i], formats[i], nodeName + (isState ? ".weight" : ".step")));
+      reduce.args.push_back(useAs(ids[i], formats[i],
+                                  nodeName + (isState ? ".weight" : ".step")));
     if (isState)
       checkState(nodeName, facts, reduce.args);
     std::vector<int> dims = dimsOf(reduce.args);
@@ -394,8 +394,8 @@ private:
     std::vector<std::string> ids = args(op, 2);
     const Meaning &index = meaning(ids[1]);
     if (index.kind != Meaning::Index)
-      fail("F11", fmt::format("a take reads at '{}', which is no index",
-                              ids[1]));
+      fail("F11",
+           fmt::format("a take reads at '{}', which is no index", ids[1]));
     Operation take{OperationKind::Take, 0};
     take.index = index.value;
     take.over = tables.dim(op.at("over").get<std::string>());
@@ -413,8 +413,8 @@ private:
     program.dims[take.over].isReduced = true;
     counted.insert(take.over);
     Format format = program.values[take.args[0]].format;
-    define(op, {Meaning::Real,
-                emit(take, format, {dims.begin(), dims.end()}, "")});
+    define(op,
+           {Meaning::Real, emit(take, format, {dims.begin(), dims.end()}, "")});
   }
 
   void compileOutput(const json &op) {

@@ -32,7 +32,7 @@ struct TensorFacts {
 struct DimFacts {
   std::string name;
   std::optional<int64_t> extent; ///< nothing: told by the inputs
-  bool isReduced = false; ///< or read at an index
+  bool isReduced = false;        ///< or read at an index
   bool isRow = false;
   std::optional<int64_t> existing; ///< of a padded dim: what exists of it
 };
@@ -45,7 +45,7 @@ struct ValueFacts {
 struct NodeFacts {
   std::string name;
   algebra::Reduction reduction;
-  int over;                   ///< the dim
+  int over;                        ///< the dim
   int primitive = -1;              ///< the step
   std::optional<int> offsets{};    ///< the tensor
   std::optional<int64_t> extent{}; ///< nothing: all of the dim

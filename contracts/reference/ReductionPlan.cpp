@@ -28,11 +28,11 @@ public:
     std::vector<Part> parts = planChains();
     size_t inside = algebra::accumulatorEntries(entries);
     for (size_t level = inside; level < entries.size(); ++level)
-      parts = mergeParts(table, entries[level], outerDigits(level + 1), parts,
-                         [&](int64_t into, int64_t from,
-                             std::optional<Format> format) {
-                           plan.merges.push_back({into, from, format});
-                         });
+      parts = mergeParts(
+          table, entries[level], outerDigits(level + 1), parts,
+          [&](int64_t into, int64_t from, std::optional<Format> format) {
+            plan.merges.push_back({into, from, format});
+          });
     plan.root = parts.at(0).slot;
   }
 

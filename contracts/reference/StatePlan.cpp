@@ -170,8 +170,8 @@ StatePlan::StatePlan(const algebra::Reduction &reduction, int64_t extent,
   StatePlanner(*this, reduction, extent, offsets);
 }
 
-double StatePlan::evaluate(const Functions &functions,
-                           ReductionPlan::Operand x, Scratch &scratch) const {
+double StatePlan::evaluate(const Functions &functions, ReductionPlan::Operand x,
+                           Scratch &scratch) const {
   std::vector<double> &sum = scratch.sums, &max = scratch.maxima,
                       &before = scratch.before;
   sum.resize(sums);
@@ -198,8 +198,7 @@ double StatePlan::evaluate(const Functions &functions,
         max[a.state] = maximum(max[a.state], element(i));
       break;
     case ActionKind::Rescale: {
-      double factor =
-          call(*functions.rescale, {before[a.state], max[a.state]});
+      double factor = call(*functions.rescale, {before[a.state], max[a.state]});
       into = withFormat(accumulator,
                         [&]<Format F>() { return mul<F>(into, factor); });
       break;
@@ -217,17 +216,15 @@ double StatePlan::evaluate(const Functions &functions,
       break;
     }
     case ActionKind::Add:
-      into = withFormat(accumulator, [&]<Format F>() {
-        return add<F>(into, sum[a.from]);
-      });
+      into = withFormat(accumulator,
+                        [&]<Format F>() { return add<F>(into, sum[a.from]); });
       break;
     case ActionKind::Combine: {
       double left = max[a.state], right = max[a.other];
       double met = maximum(left, right);
       double byLeft = call(*functions.rescale, {left, met});
       double byRight = call(*functions.rescale, {right, met});
-      into =
-          call(*functions.combine, {into, byLeft, sum[a.from], byRight});
+      into = call(*functions.combine, {into, byLeft, sum[a.from], byRight});
       max[a.state] = met;
       break;
     }

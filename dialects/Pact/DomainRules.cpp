@@ -49,7 +49,8 @@ LogicalResult RuleChecker::checkDomains() {
           << "'; both reduce the same elements [S1]";
       ok = false;
     }
-    for (const algebra::MergeEntry &entry : other.getMerge().getValue().entries())
+    for (const algebra::MergeEntry &entry :
+         other.getMerge().getValue().entries())
       if (entry.from || entry.in) {
         report({"nodes", max.getNode(), "merge"})
             << "merge '" << entry.text() << "' of node '" << max.getNode()

@@ -120,8 +120,7 @@ LogicalResult TakeOp::verify() {
   if (!llvm::is_contained(real(getOperand()).getDims(), getOverAttr()))
     return emitOpError() << "takes over " << getOverAttr()
                          << ", which its operand does not have; its dims are "
-                         << listNames(real(getOperand()).getDims())
-                         << " [F11]";
+                         << listNames(real(getOperand()).getDims()) << " [F11]";
   if (llvm::is_contained(real(getIndex()).getDims(), getOverAttr()))
     return emitOpError() << "takes over " << getOverAttr()
                          << ", which its index has too [F11]";
@@ -202,10 +201,9 @@ LogicalResult OperatorOp::verifyRegions() {
   std::map<std::pair<std::string, std::string>, Operation *> taken;
   bool hasOutput = false;
   for (Operation &op : getBody().front()) {
-    bool known =
-        isa<InputOp, IndexOp, ParamOp, ExtentOp, ConstantOp, AddOp, SubOp,
-            MulOp, DivOp, MaxOp, NegOp, AbsOp, ApplyOp, ReduceOp, TakeOp,
-            OutputOp>(op);
+    bool known = isa<InputOp, IndexOp, ParamOp, ExtentOp, ConstantOp, AddOp,
+                     SubOp, MulOp, DivOp, MaxOp, NegOp, AbsOp, ApplyOp,
+                     ReduceOp, TakeOp, OutputOp>(op);
     if (!known)
       return op.emitOpError("is no operation on real values [F6]");
     hasOutput |= isa<OutputOp>(op);

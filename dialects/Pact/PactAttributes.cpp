@@ -159,8 +159,8 @@ Attribute NodeAttr::parse(AsmParser &parser, Type) {
       return {};
     std::optional<algebra::State> given = algebra::parseState(word);
     if (!given) {
-      parser.emitError(loc) << "state is " << word
-                            << "; allowed are two_pass and online [C4]";
+      parser.emitError(loc)
+          << "state is " << word << "; allowed are two_pass and online [C4]";
       return {};
     }
     state = *given;

@@ -178,9 +178,8 @@ LogicalResult RuleChecker::checkIndex(StringRef tensor, Attribute bound) {
   auto type = dyn_cast<TypeAttr>(bound);
   if (type && (type.getValue().isInteger(32) || type.getValue().isInteger(64)))
     return success();
-  report({"types", tensor})
-      << "tensor '" << tensor << "' has type " << bound
-      << "; an index is i32 or i64 [P1]";
+  report({"types", tensor}) << "tensor '" << tensor << "' has type " << bound
+                            << "; an index is i32 or i64 [P1]";
   return failure();
 }
 

@@ -30,8 +30,7 @@ LogicalResult RuleChecker::checkPrimitiveSites() {
       report({"primitives", site, ""})
           << "'primitives' binds '" << site << "', but node '"
           << reduce.getNode() << "' "
-          << (i == 2 ? "is two_pass and rescales nothing"
-                     : "merges no states")
+          << (i == 2 ? "is two_pass and rescales nothing" : "merges no states")
           << " [S6]";
       ok = false;
     }
@@ -45,9 +44,8 @@ LogicalResult RuleChecker::checkPrimitiveSites() {
 }
 
 static bool widens(Type from, Type to) {
-  return algebra::widensExactly(
-      *algebra::parseFormat(formatName(from).str()),
-      *algebra::parseFormat(formatName(to).str()));
+  return algebra::widensExactly(*algebra::parseFormat(formatName(from).str()),
+                                *algebra::parseFormat(formatName(to).str()));
 }
 
 LogicalResult RuleChecker::checkFunctionAt(StringRef site,
@@ -57,16 +55,14 @@ LogicalResult RuleChecker::checkFunctionAt(StringRef site,
   if (!bound) // reported by A1
     return failure();
   auto fail = [&]() -> InFlightDiagnostic {
-    return report({"primitives", site})
-           << "primitive '" << bound.getValue() << "' at site '" << site
-           << "' ";
+    return report({"primitives", site}) << "primitive '" << bound.getValue()
+                                        << "' at site '" << site << "' ";
   };
   Operation *definition = find(bound.getValue());
   if (!definition)
     return fail() << "is unknown [A2]";
   auto primitive = dyn_cast<PrimitiveOp>(definition);
-  FunctionType type =
-      primitive ? primitive.getFunctionType() : FunctionType();
+  FunctionType type = primitive ? primitive.getFunctionType() : FunctionType();
   if (!primitive || primitive.getKind() != PrimitiveKind::Function ||
       type.getNumInputs() != arguments.size())
     return fail() << "is no function of " << arguments.size()
@@ -90,20 +86,19 @@ LogicalResult RuleChecker::checkState(ReduceOp reduce) {
   Type m = formats.lookup(reduce.getArgs()[1]);
   Type sum = node.getAccumulator();
   SmallVector<std::string> sites = primitiveSites(reduce);
-  auto step = cast<PrimitiveOp>(
-      find(contract.getPrimitives().getAs<FlatSymbolRefAttr>(sites[0])
-               .getValue()));
-  bool ok = succeeded(checkFunctionAt(sites[1], {x, m},
-                                      step.getFunctionType().getInput(0)));
+  auto step = cast<PrimitiveOp>(find(
+      contract.getPrimitives().getAs<FlatSymbolRefAttr>(sites[0]).getValue()));
+  bool ok = succeeded(
+      checkFunctionAt(sites[1], {x, m}, step.getFunctionType().getInput(0)));
   if (node.getState() == algebra::State::Online)
     ok &= succeeded(checkFunctionAt(sites[2], {m, m}, sum));
   if (ok && contract.getPrimitives().contains(sites[3])) {
-    auto rescale = cast<PrimitiveOp>(
-        find(contract.getPrimitives().getAs<FlatSymbolRefAttr>(sites[2])
-                 .getValue()));
+    auto rescale =
+        cast<PrimitiveOp>(find(contract.getPrimitives()
+                                   .getAs<FlatSymbolRefAttr>(sites[2])
+                                   .getValue()));
     Type factor = rescale.getFunctionType().getResult(0);
-    ok &= succeeded(
-        checkFunctionAt(sites[3], {sum, factor, sum, factor}, sum));
+    ok &= succeeded(checkFunctionAt(sites[3], {sum, factor, sum, factor}, sum));
   }
   return success(ok);
 }

@@ -82,7 +82,8 @@ TEST_CASE("names of kinds, starts and forms") {
 TEST_CASE("T8, P1, A2: syntax of a merge") {
   refuses("T8", "merge 'pack': it has no form", "pack");
   refuses("T8", "'tree' is no form", "pack tree");
-  refuses("T8", "chain carry fold pairwise halving fused(atom) any", "pack tree");
+  refuses("T8", "chain carry fold pairwise halving fused(atom) any",
+          "pack tree");
   refuses("T8", "'chain' takes no argument", "pack chain(2)");
   refuses("T8", "fused names its atom", "k fused");
   refuses("T8", "'dot.nv' is no atom", "k fused(dot.nv)");

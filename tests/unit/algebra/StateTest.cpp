@@ -9,9 +9,12 @@ using namespace bitpact::algebra;
 
 static Reduction state(const std::string &partition, const std::string &order,
                        State state = State::Online) {
-  return {Partition::parse(partition), MergeOrder::parse(order),
-          ReductionKind::ExpSum,       Start::Identity,
-          Format::F32,                 state};
+  return {Partition::parse(partition),
+          MergeOrder::parse(order),
+          ReductionKind::ExpSum,
+          Start::Identity,
+          Format::F32,
+          state};
 }
 
 static std::string tree(const Reduction &r, int64_t extent) {
@@ -65,8 +68,7 @@ TEST_CASE("S2 to S5: where states may be merged") {
                     ReductionKind kind = ReductionKind::ExpSum) {
     MergeOrder t = MergeOrder::parse(order);
     Partition p = Partition::parse("a:* b:4 c:2");
-    expectRule(rule, text,
-               [&] { t.validate(p, kind, Start::Identity, s); });
+    expectRule(rule, text, [&] { t.validate(p, kind, Start::Identity, s); });
   };
   const std::string chains = "c chain, b chain, a chain";
   refuses("S2", "an exp_sum says how it meets its maximum", chains,

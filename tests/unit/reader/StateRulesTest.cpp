@@ -77,8 +77,7 @@ reference::Tensor tensor(algebra::Format format, std::vector<int64_t> shape,
   return result;
 }
 
-const std::string entries =
-    R"("c chain", "s carry", "lane halving merge")";
+const std::string entries = R"("c chain", "s carry", "lane halving merge")";
 
 } // namespace
 
@@ -125,9 +124,8 @@ TEST_CASE("S: states") {
   refuses("[\"k any\"]", "[\"k pairwise in bf16\"]",
           "test.json:12:16: merge 'k pairwise in bf16' of node 'max' rounds, "
           "and the state of 'sum' takes the exact maximum [S1]");
-  std::string one =
-      with(logprob, R"({ "vocab": { "extent": 10, "stored": 12 } })",
-           "\"vocab\"");
+  std::string one = with(
+      logprob, R"({ "vocab": { "extent": 10, "stored": 12 } })", "\"vocab\"");
   CHECK_THAT(readText(one).text(),
              Contains("test.json:17:17: domain of node 'sum' differs from that "
                       "of its maximum 'max'; both reduce the same elements "
@@ -229,10 +227,9 @@ TEST_CASE("D4, D5, P1: padding and indices") {
           "tensor 'x' has type i64; allowed are bf16, f16, f32 and f64, and "
           "i32 only for a tensor that a node names in 'offsets', i32 and i64 "
           "for an index [P1]");
-  std::string norm =
-      with(with(good, "\"hidden\": 16", "\"hidden\": 20"),
-           "\"domain\": \"hidden\"",
-           "\"domain\": { \"hidden\": { \"extent\": 16, \"stored\": 20 } }");
+  std::string norm = with(
+      with(good, "\"hidden\": 16", "\"hidden\": 20"), "\"domain\": \"hidden\"",
+      "\"domain\": { \"hidden\": { \"extent\": 16, \"stored\": 20 } }");
   CHECK(readText(norm).canonical);
 }
 

@@ -53,7 +53,12 @@ TEST_CASE("a take reads the element at an index, or nothing") {
   StateText text = padded("online", {"c chain", "t carry"});
   std::vector<double> row{1, 3, 7, 5, 2, 100, 100, NAN};
   std::vector<double> x;
-  const std::vector<int64_t> at{0, 4, 5, 7, 8, -1,
+  const std::vector<int64_t> at{0,
+                                4,
+                                5,
+                                7,
+                                8,
+                                -1,
                                 std::numeric_limits<int32_t>::min(),
                                 std::numeric_limits<int32_t>::max()};
   for (size_t i = 0; i < at.size(); ++i)
@@ -64,12 +69,12 @@ TEST_CASE("a take reads the element at an index, or nothing") {
     Evaluator evaluator(takeContract(text, format));
     auto y = evaluator.run(
         {{"x", tensorOf(Format::F32, {8, 8}, x)},
-         {"at", tensorOfBits(*bitpact::algebra::parseFormat(format), {8},
-                             bits)}});
+         {"at",
+          tensorOfBits(*bitpact::algebra::parseFormat(format), {8}, bits)}});
     // Padding is out of range: its positions do not exist.
-    CHECK(bitsOf(y.at("t")) ==
-          std::vector<uint64_t>{0x3f800000, 0x40000000, nan, nan, nan, nan,
-                                nan, nan});
+    CHECK(bitsOf(y.at("t")) == std::vector<uint64_t>{0x3f800000, 0x40000000,
+                                                     nan, nan, nan, nan, nan,
+                                                     nan});
     // The other values of the row do not hear of it.
     CHECK(valuesOf(y.at("m")) == std::vector<double>(8, 7));
     // The extent is that of the nodes.
@@ -80,10 +85,9 @@ TEST_CASE("a take reads the element at an index, or nothing") {
   auto y = wide.run({{"x", tensorOf(Format::F32, {1, 8}, row)},
                      {"at", tensorOfBits(Format::I64, {1}, {1ull << 32})}});
   CHECK(bitsOf(y.at("t")) == std::vector<uint64_t>{nan});
-  CHECK_THROWS_WITH(
-      wide.run({{"x", tensorOf(Format::F32, {1, 8}, row)},
-                {"at", tensorOfBits(Format::I32, {1}, {1})}}),
-      "tensor 'at': its format is i32, the contract says i64");
+  CHECK_THROWS_WITH(wide.run({{"x", tensorOf(Format::F32, {1, 8}, row)},
+                              {"at", tensorOfBits(Format::I32, {1}, {1})}}),
+                    "tensor 'at': its format is i32, the contract says i64");
 }
 
 TEST_CASE("a take moves bits, and NaN it makes canonical") {

@@ -272,7 +272,8 @@ float treeValue(const Case &c, const std::vector<float> &x) {
   algebra::Reduction r{algebra::Partition::parse(text.partition),
                        algebra::MergeOrder::parse(text.merge),
                        algebra::ReductionKind::ExpSum,
-                       *algebra::parseStart(text.start), Format::F32,
+                       *algebra::parseStart(text.start),
+                       Format::F32,
                        algebra::State::Online};
   algebra::TreeStore store;
   algebra::TreeId root = *algebra::buildTree(store, r, {c.extent});
@@ -309,8 +310,8 @@ float treeValue(const Case &c, const std::vector<float> &x) {
     case algebra::TreeKind::Combine: {
       float right = child(1) * bell(child(3), child(4));
       float left = bell(child(2), child(4));
-      value[id] = c.fma ? std::fma(child(0), left, right)
-                        : child(0) * left + right;
+      value[id] =
+          c.fma ? std::fma(child(0), left, right) : child(0) * left + right;
       break;
     }
     case algebra::TreeKind::Round:
@@ -360,7 +361,8 @@ Case draw(std::mt19937 &random) {
     carry = plain = merge;
   for (int i = 0; i < count; ++i) {
     Entry entry{order[i], "carry"};
-    bool power = (c.digits[order[i]].radix & (c.digits[order[i]].radix - 1)) == 0;
+    bool power =
+        (c.digits[order[i]].radix & (c.digits[order[i]].radix - 1)) == 0;
     bool chains = i < carry;
     for (int k = 0; k < i; ++k)
       chains &= c.entries[k].form == "chain";
@@ -418,8 +420,7 @@ TEST_CASE("random states are what the rules say, element by element") {
     other.state = "two_pass";
     other.partition = "k:*";
     other.merge = {"k chain"};
-    distinct +=
-        stateRow(other, std::vector<double>(x.begin(), x.end())) != got;
+    distinct += stateRow(other, std::vector<double>(x.begin(), x.end())) != got;
   }
   CHECK(differing == 0);
   CHECK(distinct > 500);

@@ -128,8 +128,7 @@ TEST_CASE("states that meet have maxima of their own") {
   // The lower position is the left operand of a combine that is no sum of
   // equals.
   text.combine = "combine.fma.f32";
-  CHECK(stateRow(text, row) ==
-        std::fma(l0, 1.0f, float(l1 * ratio(7, 9))));
+  CHECK(stateRow(text, row) == std::fma(l0, 1.0f, float(l1 * ratio(7, 9))));
   std::swap(row[0], row[1]);
   std::swap(row[2], row[3]);
   CHECK(stateRow(text, row) == std::fma(l1, ratio(7, 9), l0));
@@ -165,11 +164,9 @@ TEST_CASE("infinities and NaN in states") {
 }
 
 TEST_CASE("the maximum of a state is the max node's value") {
-  Evaluator evaluator(
-      stateContract(online("t:* c:2", {"c chain", "t carry"})));
-  auto result =
-      evaluator.runNamed({{"x", tensorOf(Format::F32, {2, 3},
-                                         {1, 7, 3, -0.0, -0.0, 0.0})}});
+  Evaluator evaluator(stateContract(online("t:* c:2", {"c chain", "t carry"})));
+  auto result = evaluator.runNamed(
+      {{"x", tensorOf(Format::F32, {2, 3}, {1, 7, 3, -0.0, -0.0, 0.0})}});
   CHECK(valuesOf(result.at("max"))[0] == 7);
   CHECK(bitsOf(result.at("m"))[1] == 0); // +0 is above -0
   CHECK(bitsOf(result.at("sum"))[1] == 0x40400000);
