@@ -28,7 +28,7 @@ uint64_t encode(Format format, double value) {
   case Format::F16:
     return encode16<5>(value);
   case Format::F32:
-    return std::bit_cast<uint32_t>(static_cast<float>(value));
+    return encode32(value);
   default:
     return std::bit_cast<uint64_t>(value);
   }
@@ -53,7 +53,7 @@ double decode(Format format, uint64_t bits) {
     return bits >> 15 & 1 ? -magnitude : magnitude;
   }
   case Format::F32:
-    return std::bit_cast<float>(static_cast<uint32_t>(bits));
+    return decode32(static_cast<uint32_t>(bits));
   default:
     return std::bit_cast<double>(bits);
   }

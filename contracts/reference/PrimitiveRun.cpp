@@ -4,6 +4,7 @@
 
 #include "contracts/reference/Primitive.h"
 
+#include <algorithm>
 #include <cassert>
 #include <type_traits>
 
@@ -36,31 +37,22 @@ int64_t asSigned(ScalarType type, uint64_t value) {
 bool isReal(ScalarType type) { return type <= ScalarType::F64; }
 Format format(ScalarType type) { return static_cast<Format>(type); }
 
-template <class Value> bool compare(Predicate predicate, Value a, Value b) {
-  switch (predicate) {
-  case Predicate::Eq:
-    return a == b;
-  case Predicate::Ne:
-    return a != b;
-  case Predicate::Lt:
-  case Predicate::ULt:
-    return a < b;
-  case Predicate::Le:
-  case Predicate::ULe:
-    return a <= b;
-  case Predicate::Gt:
-  case Predicate::UGt:
-    return a > b;
-  case Predicate::Ge:
-  case Predicate::UGe:
-    return a >= b;
-  case Predicate::Never:
-    return false;
-  case Predicate::Always:
-    return true;
+/// Which orders of two numbers satisfy a predicate.
+struct Orders {
+  bool less, equal, greater;
+
+  explicit Orders(Predicate predicate) {
+    using enum Predicate;
+    auto is = [&](auto... each) { return ((predicate == each) || ...); };
+    less = is(Ne, Lt, Le, ULt, ULe, Always);
+    equal = is(Eq, Le, Ge, ULe, UGe, Always);
+    greater = is(Ne, Gt, Ge, UGt, UGe, Always);
   }
-  return false;
-}
+  /// False where a NaN has no order. Without branches, for loops.
+  template <class Value> bool has(Value a, Value b) const {
+    return (less & (a < b)) | (equal & (a == b)) | (greater & (a > b));
+  }
+};
 
 template <Format F>
 double arithmetic(Opcode opcode, double a, double b, double c) {
@@ -120,9 +112,17 @@ uint64_t integerArithmetic(Opcode opcode, ScalarType type, uint64_t a,
 
 Register bitcast(ScalarType from, ScalarType to, Register value) {
   // A NaN shows its canonical bits to an integer view.
+  Register result;
+  if (from == ScalarType::F32 && to == ScalarType::I32) {
+    result.integer = encode32(value.real);
+    return result;
+  }
+  if (from == ScalarType::I32 && to == ScalarType::F32) {
+    result.real = decode32(static_cast<uint32_t>(value.integer));
+    return result;
+  }
   uint64_t bits =
       isReal(from) ? encode(format(from), value.real) : value.integer;
-  Register result;
   if (isReal(to))
     result.real = decode(format(to), bits);
   else
@@ -155,8 +155,8 @@ Register convert(ScalarType from, ScalarType to, Register value) {
   return out;
 }
 
-/// Calls `f` with an opcode of float arithmetic as a template argument, so that
-/// a loop over many values decides once.
+/// Calls `f` with an opcode of arithmetic as a template argument, so that a
+/// loop over many values decides once.
 template <class Function> void withOpcode(Opcode opcode, Function &&f) {
   switch (opcode) {
   case Opcode::Add:
@@ -177,8 +177,26 @@ template <class Function> void withOpcode(Opcode opcode, Function &&f) {
     return f.template operator()<Opcode::Minimum>();
   case Opcode::Neg:
     return f.template operator()<Opcode::Neg>();
-  default:
+  case Opcode::Abs:
     return f.template operator()<Opcode::Abs>();
+  case Opcode::IAdd:
+    return f.template operator()<Opcode::IAdd>();
+  case Opcode::ISub:
+    return f.template operator()<Opcode::ISub>();
+  case Opcode::IAnd:
+    return f.template operator()<Opcode::IAnd>();
+  case Opcode::IOr:
+    return f.template operator()<Opcode::IOr>();
+  case Opcode::IXor:
+    return f.template operator()<Opcode::IXor>();
+  case Opcode::IShl:
+    return f.template operator()<Opcode::IShl>();
+  case Opcode::IShr:
+    return f.template operator()<Opcode::IShr>();
+  case Opcode::UShr:
+    return f.template operator()<Opcode::UShr>();
+  default:
+    assert(false && "no arithmetic");
   }
 }
 
@@ -193,26 +211,35 @@ void Primitive::execute(Register *file, Count count) const {
                    *c = file + i.operands[2] * count;
     switch (i.opcode) {
     case Opcode::Constant:
-      for (size_t n = 0; n < count; ++n)
-        out[n] = i.constant;
+      std::fill_n(out, static_cast<size_t>(count), Register(i.constant));
       break;
-    case Opcode::Cmp:
-      for (size_t n = 0; n < count; ++n)
-        out[n].integer = std::isnan(a[n].real) || std::isnan(b[n].real)
-                             ? i.whenUnordered
-                             : compare(i.predicate, a[n].real, b[n].real);
-      break;
-    case Opcode::ICmp:
-      for (size_t n = 0; n < count; ++n)
+    case Opcode::Cmp: {
+      Orders orders(i.predicate);
+      for (size_t n = 0; n < count; ++n) {
+        bool unordered = std::isnan(a[n].real) | std::isnan(b[n].real);
         out[n].integer =
-            i.predicate >= Predicate::ULt
-                ? compare(i.predicate, a[n].integer, b[n].integer)
-                : compare(i.predicate, asSigned(i.operand, a[n].integer),
-                          asSigned(i.operand, b[n].integer));
+            orders.has(a[n].real, b[n].real) | (unordered & i.whenUnordered);
+      }
       break;
+    }
+    case Opcode::ICmp: {
+      Orders orders(i.predicate);
+      if (i.predicate >= Predicate::ULt)
+        for (size_t n = 0; n < count; ++n)
+          out[n].integer = orders.has(a[n].integer, b[n].integer);
+      else
+        for (size_t n = 0; n < count; ++n)
+          out[n].integer = orders.has(asSigned(i.operand, a[n].integer),
+                                      asSigned(i.operand, b[n].integer));
+      break;
+    }
     case Opcode::Select:
-      for (size_t n = 0; n < count; ++n)
-        out[n] = a[n].integer ? b[n] : c[n];
+      // A register's bits are its value, of either kind.
+      for (size_t n = 0; n < count; ++n) {
+        uint64_t yes = std::bit_cast<uint64_t>(b[n]),
+                 no = std::bit_cast<uint64_t>(c[n]);
+        out[n] = std::bit_cast<Register>(a[n].integer ? yes : no);
+      }
       break;
     case Opcode::Convert:
       for (size_t n = 0; n < count; ++n)
@@ -223,18 +250,18 @@ void Primitive::execute(Register *file, Count count) const {
         out[n] = bitcast(i.operand, i.type, a[n]);
       break;
     default:
-      if (i.opcode >= Opcode::IAdd)
-        for (size_t n = 0; n < count; ++n)
-          out[n].integer =
-              truncated(i.type, integerArithmetic(i.opcode, i.type,
-                                                  a[n].integer, b[n].integer));
-      else
-        withFormat(format(i.type), [&]<Format F>() {
-          withOpcode(i.opcode, [&]<Opcode O>() {
+      withOpcode(i.opcode, [&]<Opcode O>() {
+        if constexpr (O >= Opcode::IAdd)
+          for (size_t n = 0; n < count; ++n)
+            out[n].integer =
+                truncated(i.type, integerArithmetic(O, i.type, a[n].integer,
+                                                    b[n].integer));
+        else
+          withFormat(format(i.type), [&]<Format F>() {
             for (size_t n = 0; n < count; ++n)
               out[n].real = arithmetic<F>(O, a[n].real, b[n].real, c[n].real);
           });
-        });
+      });
     }
     out += count;
   }

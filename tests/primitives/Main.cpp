@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstdlib>
@@ -16,6 +17,8 @@
 #include <iostream>
 #include <iterator>
 #include <limits>
+#include <memory>
+#include <mutex>
 #include <sstream>
 #include <thread>
 
@@ -25,10 +28,10 @@ using nlohmann::json;
 
 namespace {
 
-constexpr size_t block = size_t(1) << 22;
+constexpr size_t block = size_t(1) << 19;
 
 struct Options {
-  std::string package, output, values;
+  std::string package, output, values, record;
   std::vector<std::string> devices{"cpu"}, only;
   uint32_t sample = 0; ///< 0: all inputs
   unsigned threads = std::thread::hardware_concurrency();
@@ -84,47 +87,67 @@ json withNaNBits(json definition, const std::string &bits) {
 
 class Trial {
 public:
-  Trial(const Options &given, const evidence::Package &package,
-        const evidence::ContractSpec &contract,
-        const std::vector<evidence::Device> &devices)
-      : options(given), name(contract.name), definition(definitionOf(contract)),
+  Trial(const Options &given, const evidence::Package &fromPackage,
+        const evidence::ContractSpec &toRun)
+      : options(given), package(fromPackage), contract(toRun),
+        name(contract.name), definition(definitionOf(contract)),
         primitive(definition, contract.name),
-        sweep(primitive, given.errors ? purposeOf(name) : std::nullopt,
-              given.threads) {
-    for (const evidence::Device &device : devices)
-      kernels.emplace_back(package, contract, device, block);
-  }
+        sweep(primitive, given.errors ? purposeOf(name) : std::nullopt) {}
 
   /// Returns whether everything is as it must be.
   bool run(json &report);
 
 private:
+  /// What one thread has of its own.
+  struct Worker {
+    Worker(const Options &options, const evidence::Package &package,
+           const evidence::ContractSpec &contract) {
+      for (const std::string &each : options.devices)
+        devices.emplace_back(each, /*threads=*/1);
+      for (const evidence::Device &device : devices)
+        kernels.emplace_back(package, contract, device, block);
+    }
+    std::vector<evidence::Device> devices;
+    std::vector<Kernels> kernels;
+    std::vector<uint32_t> inputs, expected, got;
+  };
+
   static json definitionOf(const evidence::ContractSpec &contract) {
     json text = json::parse(contract.text);
     return text.at("definitions").at(text.at("primitives").at("f"));
   }
-  void visit(const Inputs &inputs, float second, bool measure);
-  void compare(const std::string &whose, std::span<const uint32_t> inputs,
-               float second);
+  /// Errors are measured where there is no second argument, at 0.
+  void visit(const Inputs &inputs, std::optional<float> second);
+  void visitBlock(Worker &worker, std::optional<uint32_t> before,
+                  std::optional<float> second);
+  void compare(const std::string &whose, const Worker &worker, float second);
   void lookAtNaNs();
   /// Results known by hand, in a file of `values.txt`'s form.
   void lookAtValues();
+  /// What contradicts the record of a run over all inputs, or "".
+  std::string contradiction(const json &record, const json &entry) const;
 
   const Options &options;
+  const evidence::Package &package;
+  const evidence::ContractSpec &contract;
   std::string name;
   json definition;
   reference::Primitive primitive;
   Sweep sweep;
-  std::vector<Kernels> kernels;
-  std::vector<uint32_t> expected, got;
+  std::vector<std::unique_ptr<Worker>> workers;
+  std::mutex mutex;
   uint64_t compared = 0, differing = 0;
   std::string firstDifference;
 };
 
-void Trial::compare(const std::string &whose, std::span<const uint32_t> inputs,
+void Trial::compare(const std::string &whose, const Worker &worker,
                     float second) {
+  const auto &[devices, kernels, inputs, expected, got] = worker;
+  bool same = std::memcmp(expected.data(), got.data(),
+                          expected.size() * sizeof expected[0]) == 0;
+  std::lock_guard lock(mutex);
   compared += inputs.size();
-  if (std::memcmp(expected.data(), got.data(), inputs.size_bytes()) == 0)
+  if (same)
     return;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (expected[i] == got[i])
@@ -134,42 +157,78 @@ void Trial::compare(const std::string &whose, std::span<const uint32_t> inputs,
           fmt::format("{} at {:08x}, {}: {:08x}, expected {:08x}", whose,
                       inputs[i], second, got[i], expected[i]);
   }
-  compared += inputs.size();
 }
 
-void Trial::visit(const Inputs &inputs, float second, bool measure) {
-  std::vector<uint32_t> bits;
-  for (uint64_t first = 0; first < inputs.size(); first += block) {
-    bits.resize(std::min<uint64_t>(block, inputs.size() - first));
-    expected.resize(bits.size());
-    got.resize(bits.size());
-    inputs.fill(first, bits);
-    sweep.run(bits, second, measure, expected);
-    for (Kernels &each : kernels) {
-      each.place(bits, second);
-      for (size_t i = 0; i < each.ids().size(); ++i) {
-        each.launch(i, got);
-        compare(each.ids()[i], bits, second);
-      }
+void Trial::visitBlock(Worker &worker, std::optional<uint32_t> before,
+                       std::optional<float> second) {
+  worker.expected.resize(worker.inputs.size());
+  worker.got.resize(worker.inputs.size());
+  float value = second.value_or(0);
+  if (second)
+    sweep.run(worker.inputs, value, worker.expected);
+  else
+    sweep.measure(worker.inputs, before, worker.expected);
+  for (Kernels &each : worker.kernels) {
+    each.place(worker.inputs, value);
+    for (size_t i = 0; i < each.ids().size(); ++i) {
+      each.launch(i, worker.got);
+      compare(each.ids()[i], worker, value);
     }
   }
 }
 
+void Trial::visit(const Inputs &inputs, std::optional<float> second) {
+  std::atomic<uint64_t> next{0};
+  std::exception_ptr failure;
+  std::atomic<bool> failed{false};
+  auto work = [&](Worker &worker) {
+    try {
+      for (uint64_t first;
+           (first = next.fetch_add(block)) < inputs.size() && !failed;) {
+        worker.inputs.resize(std::min<uint64_t>(block, inputs.size() - first));
+        inputs.fill(first, worker.inputs);
+        std::optional<uint32_t> before;
+        if (first > 0)
+          inputs.fill(first - 1, {&before.emplace(), 1});
+        visitBlock(worker, before, second);
+      }
+    } catch (...) {
+      std::lock_guard lock(mutex);
+      failure = std::current_exception();
+      failed = true;
+    }
+  };
+  uint64_t blocks = (inputs.size() + block - 1) / block;
+  size_t count = std::clamp<uint64_t>(blocks, 1, options.threads);
+  while (workers.size() < count)
+    workers.push_back(std::make_unique<Worker>(options, package, contract));
+  std::vector<std::thread> others;
+  for (size_t i = 1; i < count; ++i)
+    others.emplace_back(work, std::ref(*workers[i]));
+  work(*workers.front());
+  for (std::thread &other : others)
+    other.join();
+  if (failure)
+    std::rethrow_exception(failure);
+}
+
 void Trial::lookAtNaNs() {
+  Worker &worker = *workers.front();
   Inputs inputs = Inputs::sample(65537);
-  std::vector<uint32_t> bits(inputs.size());
-  inputs.fill(0, bits);
-  expected.resize(bits.size());
-  got.resize(bits.size());
-  Sweep(primitive, std::nullopt, options.threads).run(bits, 0, false, expected);
+  worker.inputs.resize(inputs.size());
+  inputs.fill(0, worker.inputs);
+  worker.expected.resize(inputs.size());
+  worker.got.resize(inputs.size());
+  sweep.run(worker.inputs, 0, worker.expected);
   for (const char *view : {"7fffffff", "ffc00000", "7f800001", "ffffffff"}) {
     reference::Primitive other(withNaNBits(definition, view), name);
-    Sweep(other, std::nullopt, options.threads).run(bits, 0, false, got);
-    compare(fmt::format("with NaNs seen as {}", view), bits, 0);
+    Sweep(other, std::nullopt).run(worker.inputs, 0, worker.got);
+    compare(fmt::format("with NaNs seen as {}", view), worker, 0);
   }
 }
 
 void Trial::lookAtValues() {
+  Worker &worker = *workers.front();
   std::ifstream file(options.values);
   std::string line;
   size_t found = 0;
@@ -187,17 +246,17 @@ void Trial::lookAtValues() {
     size_t arguments = primitive.arguments.size();
     if (words.size() != arguments + 3 || words[arguments + 1] != "=")
       throw std::runtime_error(options.values + ": " + line);
-    std::vector<uint32_t> input{bits(words[1])};
+    worker.inputs = {bits(words[1])};
     auto second = std::bit_cast<float>(bits(words[arguments]));
-    expected = {bits(words.back())};
-    got.resize(1);
-    Sweep(primitive, std::nullopt, 1).run(input, second, false, got);
-    compare("the evaluator, by hand,", input, second);
-    for (Kernels &each : kernels) {
-      each.place(input, second);
+    worker.expected = {bits(words.back())};
+    worker.got.resize(1);
+    sweep.run(worker.inputs, second, worker.got);
+    compare("the evaluator, by hand,", worker, second);
+    for (Kernels &each : worker.kernels) {
+      each.place(worker.inputs, second);
       for (size_t i = 0; i < each.ids().size(); ++i) {
-        each.launch(i, got);
-        compare(each.ids()[i] + ", by hand,", input, second);
+        each.launch(i, worker.got);
+        compare(each.ids()[i] + ", by hand,", worker, second);
       }
     }
   }
@@ -205,14 +264,33 @@ void Trial::lookAtValues() {
     throw std::runtime_error(options.values + ": no values for " + name);
 }
 
+std::string Trial::contradiction(const json &record, const json &entry) const {
+  for (const json &known : record) {
+    if (known.at("name") != name)
+      continue;
+    if (known.at("definition") != entry.at("definition"))
+      return "the record is of another definition";
+    if (!entry.contains("ulp"))
+      return "";
+    if (entry.at("ulp") > known.at("ulp"))
+      return fmt::format("the record has at most {} ulp",
+                         known.at("ulp").get<double>());
+    for (const char *steps : {"falls", "rises"})
+      if (entry.at(steps) > known.at(steps))
+        return fmt::format("the record has {} {}", known.at(steps).dump(),
+                           steps);
+    return "";
+  }
+  return "the record does not have it";
+}
+
 bool Trial::run(json &report) {
   Inputs inputs = options.sample ? Inputs::sample(options.sample) : Inputs(1);
-  visit(inputs, 0, true);
-  Findings found = sweep.findings;
+  visit(inputs, std::nullopt);
+  const Findings &found = sweep.findings;
   if (primitive.arguments.size() == 2)
     for (float second : otherSeconds())
-      visit(Inputs::sample(options.sample ? options.sample : 257), second,
-            false);
+      visit(Inputs::sample(options.sample ? options.sample : 257), second);
   lookAtNaNs();
   if (!options.values.empty())
     lookAtValues();
@@ -227,7 +305,7 @@ bool Trial::run(json &report) {
   std::string line = fmt::format("{:22} {} inputs, {} results compared, {} "
                                  "differing",
                                  name, found.inputs, compared, differing);
-  for (const Kernels &each : kernels)
+  for (const Kernels &each : workers.front()->kernels)
     for (const std::string &id : each.ids())
       entry["kernels"].push_back(id);
   if (measured) {
@@ -247,18 +325,22 @@ bool Trial::run(json &report) {
       line += fmt::format("; the C library is off at {} inputs", found.doubts);
   }
   std::cout << line << std::endl;
+  std::string against;
+  if (!options.record.empty()) {
+    std::ifstream file(options.record);
+    against = contradiction(json::parse(file), entry);
+  }
+  if (!against.empty())
+    std::cout << "  " << options.record << ": " << against << std::endl;
   if (differing)
     std::cout << "  " << firstDifference << std::endl;
   report.push_back(entry);
   return differing == 0 && found.wrong == 0 && found.doubts == 0 &&
-         compared > 0;
+         compared > 0 && against.empty();
 }
 
 int sweepPackage(const Options &options) {
   evidence::Package package(options.package);
-  std::vector<evidence::Device> devices;
-  for (const std::string &name : options.devices)
-    devices.emplace_back(name);
   json report = json::array();
   bool ok = true;
   for (const evidence::ContractSpec &contract : package.contracts()) {
@@ -266,11 +348,12 @@ int sweepPackage(const Options &options) {
         std::find(options.only.begin(), options.only.end(), contract.name) ==
             options.only.end())
       continue;
-    Trial trial(options, package, contract, devices);
+    Trial trial(options, package, contract);
     ok &= trial.run(report);
+    // Written each time, so that a run that is cut short leaves something.
+    if (!options.output.empty())
+      std::ofstream(options.output) << report.dump(1) << "\n";
   }
-  if (!options.output.empty())
-    std::ofstream(options.output) << report.dump(1) << "\n";
   return ok && !report.empty() ? 0 : 1;
 }
 
@@ -282,11 +365,14 @@ int main(int argc, char **argv) {
                "all 2^32 inputs, compares kernels and reference evaluator, and "
                "measures errors against MPFR.");
   app.add_option("package", options.package)->required();
-  app.add_option("--device", options.devices);
+  app.add_option("--device", options.devices)->take_all();
   app.add_option("--only", options.only, "names of primitives");
   app.add_option("--sample", options.sample,
                  "each so many-th input and all special neighbourhoods");
   app.add_option("--values", options.values, "a file of known results")
+      ->check(CLI::ExistingFile);
+  app.add_option("--record", options.record,
+                 "findings of a run over all inputs, not to be exceeded")
       ->check(CLI::ExistingFile);
   app.add_option("--threads", options.threads);
   app.add_option("--json", options.output, "a file for the findings");

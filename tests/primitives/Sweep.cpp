@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <thread>
 
 namespace bitpact::primitives {
 
@@ -59,49 +58,48 @@ void Inputs::fill(uint64_t first, std::span<uint32_t> bits) const {
 // Sweep
 //===----------------------------------------------------------------------===//
 
-void Sweep::run(std::span<const uint32_t> inputs, double second, bool measure,
-                std::span<uint32_t> results) {
-  constexpr size_t slice = 512;
-  std::atomic<size_t> next{0};
-  auto work = [&] {
-    std::vector<Register> file(primitive.registers() * slice);
-    for (size_t first; (first = next.fetch_add(slice)) < inputs.size();) {
-      size_t count = std::min(slice, inputs.size() - first);
+void Sweep::visit(std::span<const uint32_t> inputs, double second,
+                  bool measured, std::span<uint32_t> results) {
+  constexpr size_t slice = 256;
+  std::vector<Register> file(primitive.registers() * slice);
+  for (size_t first = 0; first < inputs.size(); first += slice) {
+    size_t count = std::min(slice, inputs.size() - first);
+    for (size_t i = 0; i < count; ++i)
+      file[i].real = reference::decode32(inputs[first + i]);
+    for (size_t i = count; i < count * primitive.arguments.size(); ++i)
+      file[i].real = second;
+    const Register *out = primitive.runMany(file.data(), count);
+    for (size_t i = 0; i < count; ++i)
+      results[first + i] = reference::encode32(out[i].real);
+    if (measured)
       for (size_t i = 0; i < count; ++i)
-        file[i].real = std::bit_cast<float>(inputs[first + i]);
-      for (size_t i = count; i < count * primitive.arguments.size(); ++i)
-        file[i].real = second;
-      const Register *out = primitive.runMany(file.data(), count);
-      for (size_t i = 0; i < count; ++i)
-        results[first + i] = static_cast<uint32_t>(
-            reference::encode(primitive.result, out[i].real));
-      if (measure && purpose)
-        for (size_t i = 0; i < count; ++i)
-          measureOne(inputs[first + i], std::bit_cast<float>(inputs[first + i]),
-                     out[i].real);
-      if (measure && purpose)
-        countSteps(inputs.subspan(first, count), results.subspan(first, count));
-    }
-  };
-  std::vector<std::thread> others;
-  for (unsigned i = 1; i < threads; ++i)
-    others.emplace_back(work);
-  work();
-  for (std::thread &other : others)
-    other.join();
-  findings.inputs += inputs.size();
-  if (!measure || !purpose)
-    return;
-  // The steps between slices, and from the block before.
-  for (size_t first = slice; first < inputs.size(); first += slice)
-    countSteps(inputs.subspan(first - 1, 2), results.subspan(first - 1, 2));
-  if (previous) {
-    uint32_t pair[] = {*previous, results.front()}, twice[] = {0, inputs[0]};
-    countSteps(twice, pair);
+        measureOne(inputs[first + i], reference::decode32(inputs[first + i]),
+                   out[i].real);
   }
-  previous = results.back();
-  double x = std::bit_cast<float>(inputs.front());
-  findings.doubts += !nearTruthHolds(purpose->function, x);
+}
+
+void Sweep::run(std::span<const uint32_t> inputs, double second,
+                std::span<uint32_t> results) {
+  visit(inputs, second, false, results);
+}
+
+void Sweep::measure(std::span<const uint32_t> inputs,
+                    std::optional<uint32_t> before,
+                    std::span<uint32_t> results) {
+  visit(inputs, 0, purpose.has_value(), results);
+  if (purpose) {
+    countSteps(inputs, results);
+    if (before) {
+      uint32_t pair[] = {*before, inputs.front()}, two[2];
+      visit(pair, 0, false, two);
+      countSteps(pair, two);
+    }
+  }
+  std::lock_guard lock(mutex);
+  findings.inputs += inputs.size();
+  if (purpose)
+    findings.doubts +=
+        !nearTruthHolds(purpose->function, reference::decode32(inputs.front()));
 }
 
 void Sweep::measureOne(uint32_t bits, double x, double result) {

@@ -60,21 +60,26 @@ struct Findings {
   uint64_t doubts = 0;
 };
 
-/// Evaluates a primitive with the reference evaluator and measures it.
+/// Evaluates a primitive with the reference evaluator and measures it. Several
+/// threads may run blocks at once.
 class Sweep {
 public:
-  Sweep(const reference::Primitive &toRun, std::optional<Purpose> whatFor,
-        unsigned threadCount)
-      : primitive(toRun), purpose(whatFor), threads(threadCount) {}
+  Sweep(const reference::Primitive &toRun, std::optional<Purpose> whatFor)
+      : primitive(toRun), purpose(whatFor) {}
 
   /// results[i] = bits of primitive(inputs[i], second), where it takes a
-  /// second argument. Errors are counted if `measure`. Blocks come ascending.
-  void run(std::span<const uint32_t> inputs, double second, bool measure,
+  /// second argument.
+  void run(std::span<const uint32_t> inputs, double second,
            std::span<uint32_t> results);
+  /// The same, and measures the results. `before` is the input below the first.
+  void measure(std::span<const uint32_t> inputs, std::optional<uint32_t> before,
+               std::span<uint32_t> results);
 
   Findings findings;
 
 private:
+  void visit(std::span<const uint32_t> inputs, double second, bool measured,
+             std::span<uint32_t> results);
   void measureOne(uint32_t bits, double x, double result);
   void askExactly(uint32_t bits, double x, double result);
   /// Compares each result but the first of `results` with the one before.
@@ -83,11 +88,9 @@ private:
 
   const reference::Primitive &primitive;
   std::optional<Purpose> purpose;
-  unsigned threads;
   /// Only inputs that may reach the largest error so far are worth MPFR.
   std::atomic<double> largest{0.4999};
   std::mutex mutex;
-  std::optional<uint32_t> previous; ///< the last result of the last block
 };
 
 } // namespace bitpact::primitives

@@ -95,8 +95,8 @@ TEST_CASE("a sweep finds the largest error, wrong signs and steps") {
   std::vector<uint32_t> inputs{bitsOfFloat(-1), bitsOfFloat(0.5),
                                bitsOfFloat(1), bitsOfFloat(1.25)};
   std::vector<uint32_t> results(4);
-  Sweep sweep(times, Purpose{Function::Exp2Below, -INFINITY}, 2);
-  sweep.run(inputs, 0, true, results);
+  Sweep sweep(times, Purpose{Function::Exp2Below, -INFINITY});
+  sweep.measure(inputs, {}, results);
   CHECK(results == inputs);
   CHECK(sweep.findings.wrong == 1);
   CHECK(sweep.findings.firstWrong == inputs[0]);
@@ -108,7 +108,7 @@ TEST_CASE("a sweep finds the largest error, wrong signs and steps") {
   // A second block continues the first.
   std::vector<uint32_t> more{bitsOfFloat(1)};
   results.resize(1);
-  sweep.run(more, 0, true, results);
+  sweep.measure(more, inputs[3], results);
   CHECK(sweep.findings.falls == 1);
   CHECK(sweep.findings.firstFall == more[0]);
   CHECK(sweep.findings.inputs == 5);
@@ -121,7 +121,7 @@ TEST_CASE("many inputs at once and one at a time are the same") {
   Inputs sample = Inputs::sample(1 << 20);
   std::vector<uint32_t> inputs(sample.size()), results(sample.size());
   sample.fill(0, inputs);
-  Sweep(over, std::nullopt, 2).run(inputs, 0, false, results);
+  Sweep(over, std::nullopt).run(inputs, 0, results);
   std::vector<reference::Register> file(over.registers());
   for (size_t i = 0; i < inputs.size(); ++i) {
     file[0].real = std::bit_cast<float>(inputs[i]);
