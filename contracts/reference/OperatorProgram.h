@@ -34,7 +34,7 @@ struct DimFacts {
   std::optional<int64_t> extent; ///< nothing: told by the inputs
   bool isReduced = false;        ///< or read at an index
   bool isRow = false;
-  std::optional<int64_t> existing; ///< of a padded dim: what exists of it
+  std::optional<int64_t> existing{}; ///< of a padded dim: what exists of it
 };
 
 struct ValueFacts {

@@ -98,6 +98,8 @@ static double evaluate(const TreeStore &store, TreeId root, const Reduction &r,
     case TreeKind::Round:
       values[id] = to(n.format, child(0));
       break;
+    default:
+      FAIL("no node of a plain reduction");
     }
   }
   return values[root];
