@@ -27,7 +27,7 @@ struct Value {
   /// Bytes [begin, end) of the source.
   size_t begin = 0, end = 0;
 
-  Value(Kind kind, mlir::Location loc) : kind(kind), loc(loc) {}
+  Value(Kind kind, mlir::Location loc);
 
   bool is(Kind other) const { return kind == other; }
   const Member *find(llvm::StringRef key) const;
@@ -42,6 +42,9 @@ struct Member {
   Value value;
   size_t begin = 0;
 };
+
+// Here, where the members are complete.
+inline Value::Value(Kind kind, mlir::Location loc) : kind(kind), loc(loc) {}
 
 /// "a string", "an object", … for messages.
 llvm::StringRef describe(Value::Kind kind);

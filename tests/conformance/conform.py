@@ -1,13 +1,14 @@
 # conform.py - compiles generated contracts and checks every variant's bytes
 # Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""conform.py --tool bitpact [--device cpu] [--target cpu] [--full] writes the
-contracts of generate.py, compiles each set into one package and runs `bitpact
-check` on it. Ends with 1 on any difference, 77 where there is no compiler or
-no such device."""
+"""conform.py --tool bitpact [--device cpu] [--target cpu] [--full] [--random N]
+writes the contracts of generate.py, compiles each set into one package and runs
+`bitpact check` on it. Ends with 1 on any difference, 77 where there is no
+compiler or no such device."""
 import argparse
 import json
 import os
+import platform
 import struct
 import subprocess
 import sys
@@ -21,6 +22,18 @@ SKIP = 77
 NARROW = "1,2,3,31,32,33,255,256,257,1024,1025"
 WIDE = "1,3,32,33"
 NARROW_LIMIT = 1024
+RANDOM = "1,2,9,33"
+# Contracts of a package: what is wrong with one is found in little time.
+CHUNK = 64
+
+
+def host_targets(number):
+    """x86-64-v3; and v4 with every fourth set, where this machine runs it."""
+    if platform.machine() != "x86_64":
+        return ["cpu"]
+    with open("/proc/cpuinfo") as file:
+        levels = ["v3"] + ["v4"] * (number % 4 == 0 and "avx512vl" in file.read())
+    return ["cpu:x86-64-" + level for level in levels]
 
 
 def run(*args):
@@ -32,8 +45,8 @@ def skip(reason):
     sys.exit(SKIP)
 
 
-def compile_package(options, package, paths):
-    targets = [word for target in options.target for word in ("--target", target)]
+def compile_package(options, package, paths, targets):
+    targets = [word for target in targets for word in ("--target", target)]
     done = run(options.tool, "compile", *paths, "-o", package, *targets)
     if "this machine has no compiler" in done.stderr:
         skip(done.stderr)
@@ -94,6 +107,15 @@ def witness(options, package):
         sys.exit("halving and pairwise gave the same bytes: the data shows nothing")
 
 
+def sets_of_widths(paths, full):
+    sets = {"narrow": ([], NARROW), "wide": ([], NARROW if full else WIDE)}
+    for path in paths:
+        with open(path) as file:
+            hidden = json.load(file)["dims"]["hidden"]
+        sets["narrow" if hidden <= NARROW_LIMIT else "wide"][0].append(path)
+    return sets
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tool", required=True)
@@ -102,23 +124,29 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--full", action="store_true", help="every row count, also of wide rows")
+    parser.add_argument("--random", type=int, default=0, help="so many random contracts instead")
+    parser.add_argument("--op", action="append", help="random contracts of this operator alone")
     parser.add_argument("--keep", help="write contracts and packages here and leave them")
     options = parser.parse_args()
     options.device = options.device or ["cpu"]
-    options.target = options.target or ["cpu"]
     with tempfile.TemporaryDirectory() as scratch:
         directory = options.keep or scratch
-        paths = generate.write(os.path.join(directory, "contracts"), options.seed, options.rounds)
-        sets = {"narrow": ([], NARROW), "wide": ([], NARROW if options.full else WIDE)}
-        for path in paths:
-            with open(path) as file:
-                hidden = json.load(file)["dims"]["hidden"]
-            sets["narrow" if hidden <= NARROW_LIMIT else "wide"][0].append(path)
-        worst, variants, launches = 0, 0, 0
-        for name, (contracts, rows) in sets.items():
+        paths = generate.write(
+            os.path.join(directory, "contracts"), options.seed, options.rounds, options.random, options.op
+        )
+        sets = {
+            "random%02d" % i: (paths[at : at + CHUNK], RANDOM)
+            for i, at in enumerate(range(0, len(paths), CHUNK))
+        }
+        if not options.random:
+            sets = sets_of_widths(paths, options.full)
+        worst, variants, launches, digests = 0, 0, 0, set()
+        for number, (name, (contracts, rows)) in enumerate(sets.items()):
+            # Every level of the CPU, for some of the many.
+            targets = options.target or (host_targets(number) if options.random else ["cpu"])
             package = os.path.join(directory, name + ".pkg")
             start = time.monotonic()
-            compile_package(options, package, contracts)
+            compile_package(options, package, contracts, targets)
             compiled = time.monotonic()
             code, report = check_package(options, package, rows)
             if name == "narrow":
@@ -137,11 +165,12 @@ def main():
                 print("INCOMPLETE " + digest)
             worst = max(worst, code)
             variants += len(report["variants"])
+            digests.update(one["contract"] for one in report["variants"])
             launches += sum(one["launches"] for one in report["variants"])
     if not launches:
         worst = worst or 4
-    print("%d contracts, %d variants: %s" % (
-        len(paths), variants, "0 differing bytes" if not worst else "exit %d" % worst))  # fmt: skip
+    print("seed %d, %d contracts (%d digests), %d variants: %s" % (
+        options.seed, len(paths), len(digests), variants, "0 differing bytes" if not worst else "exit %d" % worst))  # fmt: skip
     return worst
 
 

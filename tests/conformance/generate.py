@@ -1,10 +1,12 @@
-# generate.py - contracts of sum and rms_norm in every form schedules accept
+# generate.py - contracts of every operator in every form schedules accept
 # Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""generate.py DIRECTORY [--seed N] writes contract files, valid by
-construction, and prints what they cover. Every structure of digits and merges
-below occurs with both operators; formats, roundings, starts, primitives and
-extents rotate under a seeded shuffle. It fails if a feature is not covered."""
+"""generate.py DIRECTORY [--seed N] [--random N] writes contract files, valid by
+construction, and prints how many. Every structure of digits and merges below
+occurs with sum and rms_norm; formats, roundings, starts, primitives and extents
+rotate under a seeded shuffle. With --random, there are N contracts of random
+digits instead, over all operators in turn. It fails if a feature is not
+covered."""
 import argparse
 import json
 import os
@@ -73,10 +75,11 @@ OUTPUTS = ["f32", "bf16", "f64", "f16"]
 
 
 def node(structure, n, rounding, start, accumulator):
-    partition, merges = STRUCTURES[structure]
+    """`structure` is a name from above, or (partition, merges) of a random one."""
+    partition, merges = STRUCTURES[structure] if isinstance(structure, str) else structure
     return {
         "domain": "hidden",
-        "partition": partition(n),
+        "partition": partition(n) if callable(partition) else partition,
         "merge": [merge.format(r=rounding) for merge in merges],
         "start": start,
         "precision": {"accumulator": accumulator},
@@ -171,6 +174,146 @@ def layer_contract(first, second, n, k):
     }
 
 
+def add_norm_contract(structure, n, k):
+    """rms_norm of a sum, which is an output of its own."""
+    contract = norm_contract(structure, n, k)
+    added = ["bf16", "f32", "f16"][k // 2 % 3]
+    contract["op"] = "add_rms_norm@1"
+    contract["types"].update(residual=ELEMENTS[(k // 3) % 4], residual_out=added)
+    if "f64" in (contract["types"]["x"], contract["types"]["residual"]):
+        contract["types"].update(x="f32", residual="bf16")
+    contract["rounding"].update(added=rounded(added), residual_out=rounded(added))
+    return contract
+
+
+def column_contract(structure, n, k):
+    """The tokens are what is reduced, and the columns the rows of the launch."""
+    contract = sum_contract(structure, n, k)
+    contract["op"] = "column_sum@1"
+    contract["dims"] = {"tokens": n, "hidden": "*"}
+    contract["nodes"]["sum"]["domain"] = "tokens"
+    return contract
+
+
+def random_structure(shuffle, n):
+    """Two to four digits, one of them open, and some order of merging them: a
+    run of chains, then partials by forms of all kinds."""
+    count = shuffle.randint(1, 4)
+    if count == 1:
+        return "all:*", [shuffle.choice(["all chain", "all fold", "all pairwise{r}"])]
+    lengths = [1]  # of the digits, the last first
+    digits = []
+    for i in range(count - 1):
+        radix = shuffle.choice([2, 3, 4, 5, 8, 16, 32] if lengths[-1] < 64 else [2, 3, 4])
+        digits.append(("d%d" % i, radix))
+        lengths.append(lengths[-1] * radix)
+    star = "s:*"
+    if shuffle.random() < 0.2:  # blocks longer than the digits to the right fill
+        star += "@%d" % (lengths[-1] - shuffle.randrange(lengths[-2]))
+    partition = " ".join([star] + ["%s:%d" % digit for digit in reversed(digits)])
+    names = [("s", 0)] + digits
+    shuffle.shuffle(names)
+    chained = shuffle.randint(0, len(names))
+    merges = [name + " chain" for name, _ in names[:chained]]
+    for name, radix in names[chained:]:
+        forms = ["fold", "pairwise"] + (["halving"] if radix & (radix - 1) == 0 and radix else [])
+        merges.append("%s %s{r}" % (name, shuffle.choice(forms)))
+    return partition, merges
+
+
+def random_state(shuffle, n):
+    """A structure for exp_sum, and its `state`: a prefix of chains, a run that
+    carries, partials that share a maximum, and states that merge."""
+    partition, plain = random_structure(shuffle, n)
+    names = [entry.split()[0] for entry in plain]
+    radix = {"s": 0, "all": 0}
+    radix.update((d.split(":")[0], int(d.split(":")[1])) for d in partition.split()[1:])
+    if shuffle.random() < 0.3:
+        return "two_pass", partition, plain
+    cuts = sorted(shuffle.randint(0, len(names)) for _ in range(3))
+    merges = []
+    for i, name in enumerate(names):
+        form = ["chain", "carry", "plain", "merge"][sum(i >= cut for cut in cuts)]
+        if form in ("plain", "merge"):
+            some = ["fold", "pairwise"]
+            some += ["halving"] if radix[name] and radix[name] & (radix[name] - 1) == 0 else []
+            form = shuffle.choice(some) + (" merge" if form == "merge" else "") + "{r}"
+        merges.append(name + " " + form)
+    text = " ".join(merges)
+    if " carry" not in text and " merge" not in text:
+        merges[-1] = names[-1] + " carry"
+        if any("chain" not in merge for merge in merges[:-1]):
+            return "two_pass", partition, plain
+    return "online", partition, merges
+
+
+def state_contract(op, shuffle, n, k):
+    """max and exp_sum, each with digits of its own, inside a stored row."""
+    rounding = ["", " in f32", " from bf16", " in f16"][k % 4]
+    state, partition, merges = random_state(shuffle, n)
+    stored = n + [0, 1, 7, 64][k // 4 % 4]
+    domain = "vocab" if stored == n else {"vocab": {"extent": n, "stored": stored}}
+    peak = node(random_structure(shuffle, n), n, "", ["identity", "first"][k % 2], "f32")
+    total = node((partition, merges), n, rounding, ["first", "identity"][k // 2 % 2], "f32")
+    peak["domain"] = total["domain"] = domain
+    total["state"] = state
+    y = OUTPUTS[k // 3 % 4]
+    text = " ".join(total["merge"])
+    contract = {
+        "op": op + "@1",
+        "dims": {"tokens": "*", "vocab": stored},
+        "types": {"x": ["f32", "bf16", "f16"][k % 3], "y": y},
+        "nodes": {"max": peak, "sum": total},
+        "rounding": {"y": rounded(y)},
+        "primitives": {"max.step": "max.f32", "sum.step": "add.f32", "sum.weight": "exp_diff.f32"},
+    }
+    if state == "online":
+        contract["primitives"]["sum.rescale"] = "exp_diff.f32"
+    if " merge" in text:
+        contract["primitives"]["sum.combine"] = "combine.%s.f32" % ["mul_add", "fma"][k % 2]
+    contract["primitives"].update({"weight": "exp_diff.f32"} if op == "softmax" else {"log": "log.f32"})
+    if op == "selected_logprob":
+        contract["types"]["target"] = "i32"
+        contract["params"] = {"temperature": ["1 f32", "0.7 f32", "2 bf16"][k % 3]}
+        contract["rounding"].update(scaled=rounded(["f32", "bf16"][k // 2 % 2]), centered="f32 rne")
+    return contract
+
+
+STATES = ["log_sum_exp", "softmax", "selected_logprob"]
+MAKERS = {
+    "sum": sum_contract,
+    "rms_norm": norm_contract,
+    "add_rms_norm": add_norm_contract,
+    "column_sum": column_contract,
+    "layer_norm": lambda structure, n, k: layer_contract(*structure, n, k),
+}
+# Operators with two nodes, each with a structure of its own.
+TWICE = {"layer_norm"}
+# Extents that a random structure meets: blocks whole, short and absent.
+SMALL = [1, 2, 3, 5, 8, 17, 31, 32, 33, 48, 64, 65, 96, 100, 127, 128, 130, 192, 200, 255, 257]
+
+
+def random_contracts(seed, count, operators=None):
+    """(name, contract) pairs over the operators in turn."""
+    ops = operators or list(MAKERS)
+    shuffle = random.Random("random %d" % seed)
+    result = []
+    for i in range(count):
+        op = ops[i % len(ops)]
+        n = shuffle.choice(SMALL)
+        name = "random_%03d_%s_%d" % (i, op, n)
+        if op in STATES:
+            contract = state_contract(op, shuffle, n, shuffle.randrange(10**6))
+            result.append((name, {"bitpact": 1, "name": "conformance/" + name, **contract}))
+            continue
+        structure = random_structure(shuffle, n)
+        if op in TWICE:
+            structure = structure, random_structure(shuffle, n)
+        contract = MAKERS[op](structure, n, shuffle.randrange(10**6))
+        result.append((name, {"bitpact": 1, "name": "conformance/" + name, **contract}))
+    return result
+
+
 def contracts(seed, rounds=2):
     """(name, contract) pairs: every structure, `rounds` times an operator."""
     shuffle = random.Random(seed)
@@ -216,21 +359,33 @@ FEATURES = [
 ]  # fmt: skip
 
 
-def write(directory, seed, rounds=2):
+RANDOM_FEATURES = [
+    "chain", "fold", "pairwise", "halving", ":*@", " in bf16", " from f16", '"first"', '"identity"',
+    *['"%s": "%s"' % (t, f) for t in ("x", "weight", "y") for f in ELEMENTS],
+]  # fmt: skip
+
+
+def write(directory, seed, rounds=2, random_count=0, operators=None):
     """The paths, in order; raises if a feature is in no contract."""
     os.makedirs(directory, exist_ok=True)
-    paths, coverage = [], {feature: 0 for feature in FEATURES}
+    features = FEATURES
+    if random_count:
+        features = ['"op": "%s@1"' % op for op in operators or MAKERS]
+        features += [] if operators else RANDOM_FEATURES
+    paths, coverage = [], {feature: 0 for feature in features}
     extents = set()
-    for name, contract in contracts(seed, rounds):
+    every = random_contracts(seed, random_count, operators) if random_count else contracts(seed, rounds)
+    for name, contract in every:
         text = json.dumps(contract, indent=2) + "\n"
-        extents.add(contract["dims"]["hidden"])
-        for feature in FEATURES:
+        extents.add(contract["dims"].get("hidden"))
+        for feature in features:
             coverage[feature] += feature in text
         paths.append(os.path.join(directory, name + ".json"))
         with open(paths[-1], "w") as file:
             file.write(text)
     missing = [feature for feature, count in coverage.items() if not count]
-    missing += ["hidden %d" % n for n in HIDDEN if n not in extents]
+    if not random_count:
+        missing += ["hidden %d" % n for n in HIDDEN if n not in extents]
     if missing or len(paths) < 60:
         raise SystemExit("seed %d does not cover: %s" % (seed, ", ".join(missing)))
     print("seed %d: %d contracts" % (seed, len(paths)))
@@ -242,5 +397,7 @@ if __name__ == "__main__":
     parser.add_argument("directory")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--random", type=int, default=0)
+    parser.add_argument("--op", action="append", help="only this operator; may be repeated")
     options = parser.parse_args()
-    sys.exit(0 if write(options.directory, options.seed, options.rounds) else 1)
+    write(options.directory, options.seed, options.rounds, options.random, options.op)

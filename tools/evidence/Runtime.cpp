@@ -67,13 +67,19 @@ void checkText(const ContractSpec &spec) {
                          {"dims", tensor.dims}});
       types[tensor.name] = tensor.type;
     }
+    // What an input is for is told by the text alone.
+    json given = json::array();
+    for (const json &tensor : op.at("tensors"))
+      given.push_back({{"name", tensor.at("name")},
+                       {"kind", tensor.at("kind") == "out" ? "out" : "in"},
+                       {"dims", tensor.at("dims")}});
     std::string name = fmt::format("{}@{}", op.at("name").get<std::string>(),
                                    op.at("version").get<int64_t>());
     for (const auto &[field, here, there] :
          {std::tuple{"operator", json(spec.op), json(name)},
           std::tuple{"name", json(spec.name), text.at("name")},
           std::tuple{"dims", dims, text.at("dims")},
-          std::tuple{"tensors", tensors, op.at("tensors")},
+          std::tuple{"tensors", tensors, given},
           std::tuple{"types", types, text.at("types")}})
       if (here != there)
         refuse(fmt::format("has the {} {}, the manifest says {}", field,

@@ -43,6 +43,41 @@ TEST_CASE("every schedule of generated contracts gives the oracle's bytes") {
   CHECK(lanes == std::set<int64_t>{4, 8, 16, 32, 64, 256, 512});
 }
 
+TEST_CASE("random contracts on the lanes of every kind of target") {
+  std::vector<std::string> paths = randomContracts();
+  REQUIRE(paths.size() >= 500);
+  std::mt19937 random(1);
+  std::map<int64_t, int> runs; // lanes → kernels
+  std::vector<kernel::ScheduleAttr> schedules = allSchedules();
+  for (size_t i = 0; i < paths.size(); ++i) {
+    Case each = readFile(paths[i]);
+    reference::Evaluator oracle(each.read.canonical);
+    // Three schedules that can keep the contract, others for each.
+    int taken = 0;
+    for (size_t k = 0; k < schedules.size() && taken < 3; ++k) {
+      kernel::ScheduleAttr schedule = schedules[(i + 5 * k) % schedules.size()];
+      std::optional<Kernel> kernel = lower(each, schedule);
+      if (!kernel)
+        continue;
+      ++taken;
+      INFO(paths[i] << ", " << schedule.text());
+      int64_t rows = schedule.rowsPerProgram() + 1;
+      interpreter::Tensors given = inputs(each, rows, random);
+      Said said;
+      auto got = interpreter::interpretNumbers(
+          kernel->func, withOutputs(each, given, rows), dims(each, rows));
+      INFO(said.text);
+      REQUIRE(succeeded(got));
+      for (const auto &[name, tensor] : oracle.run(given, 1))
+        REQUIRE(tensor.bytes == got->at(name).bytes);
+      ++runs[schedule.getLanes()];
+    }
+    CHECK(taken > 0);
+  }
+  CHECK(runs[32] >= 200);
+  CHECK(runs[64] >= 200);
+}
+
 TEST_CASE("every schedule of generated contracts has the declared trees") {
   for (const Case &each : generated())
     for (kernel::ScheduleAttr schedule : allSchedules()) {

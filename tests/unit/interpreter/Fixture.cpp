@@ -45,8 +45,12 @@ pact::OperatorOp Case::op() const {
   return *read.module.get().getOps<pact::OperatorOp>().begin();
 }
 
+mlir::StringAttr Case::reduced() const {
+  return (*op().getOps<pact::ReduceOp>().begin()).getOverAttr();
+}
+
 int64_t Case::extent() const {
-  return mlir::cast<mlir::IntegerAttr>(contract().getDims().get("hidden"))
+  return mlir::cast<mlir::IntegerAttr>(contract().getDims().get(reduced()))
       .getInt();
 }
 
@@ -69,19 +73,27 @@ Case tests::readText(const std::string &text) {
   return result;
 }
 
+static std::vector<std::string> contractsIn(const char *directory) {
+  std::vector<std::string> paths;
+  for (auto &entry : std::filesystem::directory_iterator(directory))
+    if (entry.path().extension() == ".json")
+      paths.push_back(entry.path());
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
 const std::vector<Case> &tests::generated() {
   static const std::vector<Case> *cases = [] {
-    std::vector<std::string> paths;
-    for (auto &entry : std::filesystem::directory_iterator(BITPACT_GENERATED))
-      if (entry.path().extension() == ".json")
-        paths.push_back(entry.path());
-    std::sort(paths.begin(), paths.end());
     auto *read = new std::vector<Case>;
-    for (const std::string &path : paths)
+    for (const std::string &path : contractsIn(BITPACT_GENERATED))
       read->push_back(readFile(path));
     return read;
   }();
   return *cases;
+}
+
+std::vector<std::string> tests::randomContracts() {
+  return contractsIn(BITPACT_RANDOM);
 }
 
 std::string tests::sumContract(const std::string &hidden,
@@ -144,7 +156,7 @@ static reference::Tensor shaped(const Case &of, llvm::StringRef name,
                   : element.isF32() ? algebra::Format::F32
                                     : algebra::Format::F64;
   for (mlir::StringAttr dim : type.getDims())
-    tensor.shape.push_back(dim == "tokens" ? rows : of.extent());
+    tensor.shape.push_back(dim == of.reduced() ? of.extent() : rows);
   return tensor;
 }
 
@@ -184,5 +196,10 @@ tests::withOutputs(const Case &of, interpreter::Tensors tensors, int64_t rows) {
 }
 
 interpreter::Dims tests::dims(const Case &of, int64_t rows) {
-  return {{"tokens", rows}, {"hidden", of.extent()}};
+  interpreter::Dims dims;
+  for (mlir::Attribute each : of.op().getDims()) {
+    auto dim = mlir::cast<mlir::StringAttr>(each);
+    dims[dim.str()] = dim == of.reduced() ? of.extent() : rows;
+  }
+  return dims;
 }

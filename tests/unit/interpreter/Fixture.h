@@ -33,6 +33,8 @@ struct Case {
   reader::ReadResult read;
   pact::ContractOp contract() const;
   pact::OperatorOp op() const;
+  /// The dim that is reduced, and its extent.
+  mlir::StringAttr reduced() const;
   int64_t extent() const;
 };
 
@@ -41,6 +43,8 @@ Case readText(const std::string &text);
 Case readFile(const std::string &path);
 /// Generated contracts: every structure of digits and merges.
 const std::vector<Case> &generated();
+/// Files of contracts over all operators, in structures that nobody chose.
+std::vector<std::string> randomContracts();
 
 /// `sum@1` over `hidden` with that tree; bf16 in, f32 accumulators.
 std::string sumContract(const std::string &hidden, const std::string &partition,
