@@ -32,6 +32,7 @@ private:
                                ValueRange{index});
   }
   Value exchange(Value value, int64_t distance);
+  void fault(kernel::FaultOp op);
 
   kernel::FuncOp func;
   OpBuilder builder;
@@ -109,6 +110,24 @@ Value Converter::exchange(Value value, int64_t distance) {
   return LLVM::ShuffleVectorOp::create(builder, loc, value, value, partner);
 }
 
+void Converter::fault(kernel::FaultOp op) {
+  Value word = op->getOperand(0);
+  Value any = op.getMask();
+  if (isa<VectorType>(any.getType()))
+    any = LLVM::vector_reduce_or::create(builder, loc, builder.getI1Type(), any);
+  Value null = LLVM::ZeroOp::create(builder, loc, word.getType());
+  Value given = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne,
+                                     word, null);
+  auto branch = scf::IfOp::create(
+      builder, loc, LLVM::AndOp::create(builder, loc, any, given).getResult(),
+      /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  Value one = LLVM::ConstantOp::create(builder, loc, builder.getI32Type(),
+                                       builder.getI32IntegerAttr(1));
+  LLVM::StoreOp::create(builder, loc, one, word, /*alignment=*/4);
+}
+
 LogicalResult Converter::convert(Operation *op) {
   builder.setInsertionPoint(op);
   loc = op->getLoc();
@@ -125,6 +144,8 @@ LogicalResult Converter::convert(Operation *op) {
                                   read.getType().getIntOrFloatBitWidth() / 8);
   } else if (auto store = dyn_cast<kernel::StoreOp>(op)) {
     access.store(store);
+  } else if (auto fault = dyn_cast<kernel::FaultOp>(op)) {
+    this->fault(fault);
   } else if (isa<kernel::ProgramOp>(op)) {
     result = program;
   } else if (isa<kernel::PartOp>(op)) {

@@ -4,6 +4,8 @@
 #include "codegen/Lowering/ElementEmitter.h"
 
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -17,6 +19,13 @@ static bool isWider(FloatType a, FloatType b) {
 
 static FloatType elementFormat(Value value) {
   return cast<FloatType>(getElementTypeOrSelf(value.getType()));
+}
+
+ElementEmitter::ElementEmitter(RowContext &context) : context(context) {
+  int64_t extent = context.family.domain;
+  taken.extent = extent;
+  taken.digits.push_back({extent, 1, extent, /*mayBeShort=*/false});
+  taken.key = "taken";
 }
 
 pact::RoundingAttr ElementEmitter::rounding(StringRef site) {
@@ -177,6 +186,86 @@ Value ElementEmitter::product(Operation *op, const NodePlan *plan,
   return kernel::FmaOp::create(builder, context.loc, x.getType(), x, y, other);
 }
 
+Value ElementEmitter::weight(pact::ReduceOp reduce, Value maximum,
+                             const NodePlan &plan, const Instance &instance) {
+  pact::PrimitiveOp primitive =
+      primitiveAt((reduce.getNode() + ".weight").str());
+  auto types = primitive.getFunctionType().getInputs();
+  Value x = valueAs(reduce.getArgs()[0], cast<FloatType>(types[0]), &plan,
+                    &instance);
+  auto format = cast<FloatType>(types[1]);
+  Value m = maximum ? convert(maximum, format)
+                    : valueAs(reduce.getArgs()[1], format, nullptr, nullptr);
+  return apply(primitive, {x, m});
+}
+
+SmallVector<StringRef> ElementEmitter::tensorsOf(Value f) {
+  SmallVector<StringRef> tensors;
+  llvm::SmallSetVector<Operation *, 8> open;
+  auto visit = [&](Value value) {
+    auto dims = cast<pact::RealType>(value.getType()).getDims();
+    if (llvm::is_contained(dims, context.builder.getStringAttr(
+                                     context.family.reducedDim)))
+      open.insert(value.getDefiningOp());
+  };
+  visit(f);
+  for (size_t i = 0; i < open.size(); ++i) {
+    if (auto input = dyn_cast<pact::InputOp>(open[i]))
+      tensors.push_back(input.getTensor());
+    for (Value operand : open[i]->getOperands())
+      visit(operand);
+  }
+  return tensors;
+}
+
+/// A position outside of the extent gives NaN and sets the fault word; nothing
+/// is read for it.
+Value ElementEmitter::take(pact::TakeOp op) {
+  OpBuilder &builder = context.builder;
+  Location loc = context.loc;
+  auto index = op.getIndex().getDefiningOp<pact::IndexOp>();
+  Value position = context.loadIndex(index.getTensor());
+  Value extent = context.splat(context.extentOf(op.getOver()));
+  // Unsigned, so that negative positions are beyond it.
+  auto compare = [&](arith::CmpIPredicate predicate) {
+    return arith::CmpIOp::create(builder, loc, predicate, position, extent);
+  };
+  Instance instance = context.wholeRow(taken);
+  instance.digits[0].addTerm(position, 1);
+  instance.guard = compare(arith::CmpIPredicate::ult);
+  context.fault(compare(arith::CmpIPredicate::uge));
+  Value element = value(op.getOperand(), &taken, &instance);
+  FloatType format = elementFormat(element);
+  Value nan = context.laneConstant(FloatAttr::get(
+      format, llvm::APFloat::getQNaN(format.getFloatSemantics())));
+  return arith::SelectOp::create(builder, loc, instance.guard, element, nan);
+}
+
+/// The number that a value always is, if it is one.
+static std::optional<llvm::APFloat> constantOf(Value value) {
+  DenseElementsAttr dense;
+  if (matchPattern(value, m_Constant(&dense)) && dense.isSplat() &&
+      isa<FloatType>(dense.getElementType()))
+    return dense.getSplatValue<llvm::APFloat>();
+  return std::nullopt;
+}
+
+/// By 1 nothing changes; by a number whose inverse is one too, the quotient and
+/// the product are one real number, rounded once.
+Value ElementEmitter::divide(Value a, Value b) {
+  OpBuilder &builder = context.builder;
+  if (std::optional<llvm::APFloat> divisor = constantOf(b)) {
+    if (divisor->isExactlyValue(1.0))
+      return a;
+    llvm::APFloat inverse(divisor->getSemantics());
+    if (divisor->getExactInverse(&inverse))
+      return arith::MulFOp::create(
+          builder, context.loc, a,
+          context.laneConstant(FloatAttr::get(elementFormat(b), inverse)));
+  }
+  return arith::DivFOp::create(builder, context.loc, a, b);
+}
+
 Value ElementEmitter::compute(Operation *op, const NodePlan *plan,
                               const Instance *instance) {
   OpBuilder &builder = context.builder;
@@ -187,6 +276,8 @@ Value ElementEmitter::compute(Operation *op, const NodePlan *plan,
   if (auto param = dyn_cast<pact::ParamOp>(op))
     return context.laneConstant(
         cast<FloatAttr>(context.contract.getParams().get(param.getParam())));
+  if (auto take = dyn_cast<pact::TakeOp>(op))
+    return this->take(take);
   if (auto apply = dyn_cast<pact::ApplyOp>(op)) {
     pact::PrimitiveOp primitive = primitiveAt(apply.getSite());
     SmallVector<Value> arguments;
@@ -217,7 +308,7 @@ Value ElementEmitter::compute(Operation *op, const NodePlan *plan,
                    return arith::MulFOp::create(builder, loc, v[0], v[1]);
                  })
                  .Case([&](pact::DivOp) {
-                   return arith::DivFOp::create(builder, loc, v[0], v[1]);
+                   return divide(v[0], v[1]);
                  })
                  .Case([&](pact::MaxOp) {
                    return arith::MaximumFOp::create(builder, loc, v[0], v[1]);

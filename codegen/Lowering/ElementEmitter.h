@@ -12,7 +12,7 @@ namespace bitpact::lowering {
 /// widest of the operands' formats and f32, then the rounding of the site.
 class ElementEmitter {
 public:
-  explicit ElementEmitter(RowContext &context) : context(context) {}
+  explicit ElementEmitter(RowContext &context);
 
   /// The value at an element (`instance` set) or of a row (`instance` null).
   /// Its type is a lane vector of the value's format.
@@ -21,6 +21,12 @@ public:
   /// The same, converted exactly to `format`.
   mlir::Value valueAs(mlir::Value f, mlir::FloatType format,
                       const NodePlan *plan, const Instance *instance);
+  /// The weight of an exp_sum's element against `maximum`, or if that is null
+  /// against the node's second operand.
+  mlir::Value weight(pact::ReduceOp reduce, mlir::Value maximum,
+                     const NodePlan &plan, const Instance &instance);
+  /// Tensors with the reduced dim from which an element is computed.
+  llvm::SmallVector<llvm::StringRef> tensorsOf(mlir::Value f);
   /// What an output stores: rounded at its site, NaN canonical.
   mlir::Value output(pact::OutputOp output, const NodePlan *plan,
                      const Instance *instance);
@@ -29,6 +35,8 @@ public:
   void bindNode(mlir::Value f, mlir::Value value) {
     nodes[{f, unsigned(context.currentColumn())}] = value;
   }
+
+  bool hasNode(mlir::Value f) const { return nodes.contains({f, 0u}); }
 
   /// Inlines a primitive.
   mlir::Value apply(pact::PrimitiveOp primitive, mlir::ValueRange arguments);
@@ -42,6 +50,8 @@ private:
                       const Instance *instance);
   mlir::Value product(mlir::Operation *op, const NodePlan *plan,
                       const Instance *instance);
+  mlir::Value take(pact::TakeOp op);
+  mlir::Value divide(mlir::Value a, mlir::Value b);
   mlir::FloatType formatOf(mlir::Value f, const NodePlan *plan,
                            const Instance *instance);
   pact::RoundingAttr rounding(llvm::StringRef site);
@@ -49,6 +59,8 @@ private:
   RowContext &context;
   /// Of each of a lane's rows.
   llvm::DenseMap<std::pair<mlir::Value, unsigned>, mlir::Value> nodes;
+  /// A single position that an index gives.
+  NodePlan taken;
 };
 
 } // namespace bitpact::lowering

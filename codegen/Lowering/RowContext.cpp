@@ -26,6 +26,20 @@ void Affine::add(const Affine &other, int64_t scale) {
     addTerm(value, factor * scale);
 }
 
+Instance Instance::at(const SubDigit &sub, int64_t value) const {
+  Instance result = *this;
+  result.digits[sub.digit].constant += value * sub.weight;
+  result.slot.constant += value * sub.slotStride;
+  return result;
+}
+
+Instance Instance::at(const SubDigit &sub, Value value) const {
+  Instance result = *this;
+  result.digits[sub.digit].addTerm(value, sub.weight);
+  result.slot.addTerm(value, sub.slotStride);
+  return result;
+}
+
 RowContext::RowContext(OpBuilder &builder, Location loc, kernel::FuncOp func,
                        pact::ContractOp contract, pact::OperatorOp op,
                        const RowFamily &family, kernel::ScheduleAttr schedule)
@@ -119,11 +133,14 @@ Affine RowContext::position(const NodePlan &plan,
 
 Presence RowContext::present(const NodePlan &plan, const Instance &instance) {
   Presence result;
+  if (instance.guard)
+    result = {Presence::Sometimes, instance.guard};
   if (instance.whole)
     return result;
   for (size_t i = 0; i < plan.digits.size(); ++i) {
     const DigitShape &shape = plan.digits[i];
-    if (!shape.mayBeShort || shape.isOffsets)
+    if (!shape.mayBeShort || shape.isOffsets ||
+        (i == 0 && isWholeBlock(instance.digits[0])))
       continue;
     // Distance from the start of the container of digit i.
     Affine offset;
@@ -156,6 +173,12 @@ Presence RowContext::present(const NodePlan &plan, const Instance &instance) {
   return result;
 }
 
+bool RowContext::isWholeBlock(const Affine &first) const {
+  return first.constant == 0 && first.terms.size() == 1 &&
+         first.terms[0].second == 1 &&
+         wholeBlocks.contains(first.terms[0].first);
+}
+
 Value RowContext::both(Value a, Value b) {
   if (!a || !b)
     return a ? a : b;
@@ -163,8 +186,8 @@ Value RowContext::both(Value a, Value b) {
 }
 
 Value RowContext::extentOf(StringRef dim) {
-  if (dim == family.reducedDim && family.extent != kDynamic)
-    return i64(family.extent);
+  if (dim == family.reducedDim && family.domain != kDynamic)
+    return i64(family.domain);
   return func.slot(dim);
 }
 

@@ -23,13 +23,20 @@ struct Affine {
 /// The digit values that select one element or one block of elements (digits
 /// not yet chosen are 0).
 struct Instance {
-  llvm::SmallVector<Affine, 3> digits;
+  llvm::SmallVector<Affine, 2> digits;
   /// Which of the neighbouring rows of a lane.
   int64_t column = 0;
   /// Every element that will be chosen is known to exist.
   bool whole = false;
   /// The block between two offsets (i64), or null: the whole dim.
   mlir::Value begin, end;
+  /// Which accumulator of a state its elements belong to.
+  Affine slot;
+  /// A lane mask that must hold beside what the digits say; null if none.
+  mlir::Value guard;
+
+  Instance at(const SubDigit &sub, int64_t value) const;
+  Instance at(const SubDigit &sub, mlir::Value value) const;
 };
 
 /// Whether something holds: known, or known only to the running kernel
@@ -75,6 +82,9 @@ public:
   /// Whether the first element of the block exists; blocks are filled from the
   /// front, so this is whether the block has any element.
   Presence present(const NodePlan &plan, const Instance &instance);
+  /// `index`, a value of the leftmost digit, is one of a block that lies in
+  /// the row with all of its length.
+  void assumeWholeBlock(mlir::Value index) { wholeBlocks.insert(index); }
   /// Number of values of a sub-digit in the block, as i64.
   mlir::Value tripCount(const NodePlan &plan, const SubDigit &sub,
                         const Instance *block = nullptr);
@@ -86,6 +96,8 @@ public:
   mlir::Value containerOf(size_t i, const Instance &instance);
   /// The extent of the reduced dim or the number of rows, as i64.
   mlir::Value extentOf(llvm::StringRef dim);
+  /// Both masks; null stands for one that always holds.
+  mlir::Value both(mlir::Value a, mlir::Value b);
 
   //--- several rows a lane -----------------------------------------------===//
   /// The rows of lanes of `row_per_lane` kernels that have several, or parts.
@@ -122,8 +134,16 @@ public:
   /// The element of a tensor that has the reduced dim.
   mlir::Value load(llvm::StringRef tensor, const NodePlan &plan,
                    const Instance &instance);
+  /// What `load` gives for an element that has been loaded before.
+  void provide(llvm::StringRef tensor, const NodePlan &plan,
+               const Instance &instance, mlir::Value value);
   /// The element of a tensor that has not.
   mlir::Value loadRow(llvm::StringRef tensor);
+  /// The position that an index tensor gives for a row, as lanes of i64; −1 in
+  /// lanes without a row.
+  mlir::Value loadIndex(llvm::StringRef tensor);
+  /// Sets the fault word if the mask holds in a lane that has a row.
+  void fault(mlir::Value mask);
   /// Stores values at `plan.pack` (or one) consecutive positions.
   void store(llvm::StringRef tensor, const NodePlan &plan,
              llvm::ArrayRef<Instance> instances, mlir::ValueRange values);
@@ -171,7 +191,9 @@ private:
   Address partAddress(mlir::Value number, const Affine &rows);
   int64_t partAlign(mlir::Type element);
   mlir::Value rowMask(llvm::StringRef tensor);
-  mlir::Value both(mlir::Value a, mlir::Value b);
+  bool isWholeBlock(const Affine &first) const;
+  std::string keyOf(llvm::StringRef tensor, const NodePlan &plan,
+                    const Affine &position);
   int64_t alignOf(llvm::StringRef tensor, mlir::Type element, int64_t pack);
   llvm::SmallVector<mlir::Value> masksFor(llvm::StringRef tensor,
                                           const NodePlan &plan,
@@ -186,6 +208,7 @@ private:
   /// Of each access: its first row, and that row before it was kept within
   /// the tensor.
   llvm::SmallVector<Affine> rowStarts, rowsWanted;
+  llvm::DenseSet<mlir::Value> wholeBlocks;
   std::map<std::string, int64_t> aligned;
   std::vector<std::map<std::string, mlir::Value>> memory;
 };

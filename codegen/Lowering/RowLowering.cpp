@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/Lowering/RowLowering.h"
 
+#include "codegen/Lowering/OutputPass.h"
 #include "codegen/Lowering/SplitPlan.h"
-#include "codegen/Lowering/TreeEmitter.h"
+#include "codegen/Lowering/StateEmitter.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -16,7 +17,43 @@ namespace {
 struct Plans {
   RowFamily family;
   llvm::MapVector<Operation *, NodePlan> nodes;
+  /// The exp_sum whose state gives a max its value.
+  llvm::DenseMap<Operation *, pact::ReduceOp> states;
+  /// How outputs with the reduced dim are visited.
+  NodePlan outputs;
 };
+
+/// Whether the step is the maximum itself, so that any tree over the same
+/// elements has its value.
+bool isPlainMaximum(pact::ContractOp contract, pact::ReduceOp max) {
+  auto step = SymbolTable::lookupNearestSymbolFrom<pact::PrimitiveOp>(
+      contract, cast<FlatSymbolRefAttr>(contract.getPrimitives().get(
+                    (max.getNode() + ".step").str())));
+  Block &body = step.getBody().front();
+  auto merge = dyn_cast<arith::MaximumFOp>(body.front());
+  return merge && body.getNumArguments() == 2 &&
+         merge.getLhs() != merge.getRhs() &&
+         isa<BlockArgument>(merge.getLhs()) &&
+         isa<BlockArgument>(merge.getRhs()) &&
+         body.getTerminator()->getOperand(0) == merge.getResult();
+}
+
+bool isOnline(pact::ContractOp contract, pact::ReduceOp reduce) {
+  auto node = cast<pact::NodeAttr>(contract.getNodes().get(reduce.getNode()));
+  return node.getState() == algebra::State::Online;
+}
+
+/// An online exp_sum of the max; its state has the max too.
+pact::ReduceOp stateOf(pact::ContractOp contract, pact::ReduceOp max) {
+  if (max.getKind() != pact::ReduceKind::Max || !isPlainMaximum(contract, max))
+    return {};
+  for (Operation *user : max.getResult().getUsers()) {
+    auto sum = dyn_cast<pact::ReduceOp>(user);
+    if (sum && isOnline(contract, sum))
+      return sum;
+  }
+  return {};
+}
 
 /// What a split and several rows a lane ask of the whole operator.
 llvm::Error checkRows(pact::OperatorOp op, const Plans &plans,
@@ -27,6 +64,9 @@ llvm::Error checkRows(pact::OperatorOp op, const Plans &plans,
   auto refuse = [&](const llvm::Twine &why) {
     return llvm::createStringError("operator " + op.getSymName() + " " + why);
   };
+  if (!plans.states.empty())
+    return refuse("has a running maximum; lanes with several rows, and rows "
+                  "that programs share, are for values");
   if (schedule.getSplit() && plans.nodes.size() != 1)
     return refuse("has " + llvm::Twine(plans.nodes.size()) +
                   " nodes; programs can share the rows of one");
@@ -64,19 +104,13 @@ llvm::Expected<Plans> planAll(pact::ContractOp contract, pact::OperatorOp op,
     return family.takeError();
   plans.family = *family;
   for (pact::ReduceOp reduce : op.getOps<pact::ReduceOp>()) {
-    auto node = cast<pact::NodeAttr>(contract.getNodes().get(reduce.getNode()));
-    if (StringAttr offsets = node.getOffsets()) {
-      pact::RealType type = tensorTypes(op).at(offsets.str());
-      if (type.getDims().size() != 1 ||
-          type.getDims()[0] != StringRef(plans.family.offsetsDim))
-        return llvm::createStringError(
-            "node " + reduce.getNode().str() + ": offsets: tensor '" +
-            offsets.str() +
-            "' needs one dim, which no other tensor has; schedules take the "
-            "number of blocks from it");
+    if (pact::ReduceOp state = stateOf(contract, reduce)) {
+      plans.states[reduce] = state;
+      continue;
     }
+    auto node = cast<pact::NodeAttr>(contract.getNodes().get(reduce.getNode()));
     llvm::Expected<NodePlan> plan =
-        planNode(node, plans.family.extent, schedule);
+        planNode(node, node.extentOf(plans.family.extent), schedule);
     if (!plan)
       return llvm::createStringError("node " + reduce.getNode().str() + ": " +
                                      llvm::toString(plan.takeError()));
@@ -84,173 +118,11 @@ llvm::Expected<Plans> planAll(pact::ContractOp contract, pact::OperatorOp op,
   }
   if (llvm::Error error = checkRows(op, plans, schedule))
     return error;
+  // Elements that do not exist for the nodes are elements of outputs.
+  plans.outputs = plans.nodes.back().second;
+  if (plans.outputs.extent != plans.family.extent)
+    plans.outputs = planElements(plans.family.extent, schedule);
   return plans;
-}
-
-/// Visits every element of a plan once, those of a pack together.
-class ElementVisitor {
-public:
-  using Body = llvm::function_ref<void(ArrayRef<Instance>)>;
-
-  ElementVisitor(RowContext &context, const NodePlan &plan, Body body)
-      : context(context), plan(plan), body(body) {
-    for (const SubDigit &sub : plan.order)
-      bySize.push_back(&sub);
-    llvm::stable_sort(bySize, [&](const SubDigit *a, const SubDigit *b) {
-      return span(*a) > span(*b);
-    });
-  }
-
-  void run(const Instance &from) { visit(0, from); }
-
-private:
-  int64_t span(const SubDigit &sub) const {
-    return sub.weight * plan.digits[sub.digit].length;
-  }
-
-  void visit(size_t depth, const Instance &block) {
-    if (depth == bySize.size())
-      return body({block});
-    const SubDigit &sub = *bySize[depth];
-    Instance next = block;
-    Affine &digit = next.digits[sub.digit];
-    switch (sub.binding) {
-    case Binding::Lanes:
-      digit.addTerm(context.lane(), sub.weight);
-      return visit(depth + 1, next);
-    case Binding::Loop:
-      context.loop(context.tripCount(plan, sub), {},
-                   [&](Value index, ValueRange) {
-                     digit.addTerm(index, sub.weight);
-                     visit(depth + 1, next);
-                     return SmallVector<Value>();
-                   });
-      return;
-    case Binding::Split:
-      llvm_unreachable("programs that share a row store no row");
-    case Binding::Unroll:
-      break;
-    }
-    SmallVector<Instance> group;
-    bool last = depth + 1 == bySize.size() && plan.pack > 1;
-    for (int64_t v = 0; v < sub.radix; ++v) {
-      Instance one = block;
-      one.digits[sub.digit].constant += v * sub.weight;
-      if (context.present(plan, one).never())
-        break;
-      if (last)
-        group.push_back(one);
-      else
-        visit(depth + 1, one);
-    }
-    if (!group.empty())
-      body(group);
-  }
-
-  RowContext &context;
-  const NodePlan &plan;
-  Body body;
-  SmallVector<const SubDigit *> bySize;
-};
-
-/// Stores the outputs that have the reduced dim.
-class OutputPass {
-public:
-  OutputPass(RowContext &context, ElementEmitter &elements,
-             ArrayRef<pact::OutputOp> outputs)
-      : context(context), elements(elements), outputs(outputs) {}
-
-  /// In the order of a node's plan, whose elements may be in registers.
-  void run(const NodePlan &plan) { run(plan, context.wholeRow(plan)); }
-
-  /// Neighbouring lanes on neighbouring elements: nothing has to be reordered
-  /// for a register. Elements are absent only in the last step.
-  void runAcross() {
-    const RowFamily &family = context.family;
-    OpBuilder &builder = context.builder;
-    int64_t lanes = context.lanes();
-    NodePlan steps = planAcross(lanes, family.extent, /*whole=*/true);
-    NodePlan rest = planAcross(lanes, family.extent, /*whole=*/false);
-    Instance last = context.wholeRow(rest);
-    if (family.extent != kDynamic) {
-      int64_t whole = family.extent / lanes;
-      if (whole)
-        run(steps, context.wholeRow(steps));
-      last.digits[0].constant = whole;
-      if (family.extent % lanes)
-        run(rest, last);
-      return;
-    }
-    Value whole = arith::DivUIOp::create(builder, context.loc,
-                                         context.extentOf(family.reducedDim),
-                                         context.i64(lanes));
-    context.loop(whole, {}, [&](Value index, ValueRange) {
-      Instance step = context.wholeRow(steps);
-      step.digits[0].addTerm(index, 1);
-      run(steps, step);
-      return SmallVector<Value>();
-    });
-    last.digits[0].addTerm(whole, 1);
-    run(rest, last);
-  }
-
-private:
-  void run(const NodePlan &plan, const Instance &from) {
-    ElementVisitor(context, plan, [&](ArrayRef<Instance> group) {
-      write(plan, group);
-    }).run(from);
-  }
-
-  void write(const NodePlan &plan, ArrayRef<Instance> group) {
-    for (pact::OutputOp output : outputs) {
-      SmallVector<Value> values;
-      for (const Instance &instance : group)
-        values.push_back(elements.output(output, &plan, &instance));
-      if (group.size() == size_t(plan.pack) &&
-          context.packs(output.getTensor(), plan)) {
-        context.store(output.getTensor(), plan, group, values);
-        continue;
-      }
-      for (auto [instance, value] : llvm::zip(group, values))
-        context.store(output.getTensor(), plan, instance, value);
-    }
-  }
-
-  RowContext &context;
-  ElementEmitter &elements;
-  ArrayRef<pact::OutputOp> outputs;
-};
-
-/// Registers of a lane that wait for loads which are asked for at once.
-constexpr int64_t kBytesAhead = 128;
-
-/// Asks for all elements of a row at its beginning, those too that are needed
-/// only once the reductions are done: one wait for memory instead of two. Only
-/// where registers keep them.
-void loadAhead(RowContext &context, const NodePlan &plan, pact::OperatorOp op) {
-  int64_t elements = 1, bytes = 0;
-  for (const SubDigit &sub : plan.order) {
-    if (sub.binding == Binding::Loop)
-      return;
-    if (sub.binding == Binding::Unroll)
-      elements *= sub.radix;
-  }
-  SmallVector<StringRef> tensors;
-  for (pact::InputOp input : op.getOps<pact::InputOp>()) {
-    StringRef tensor = input.getTensor();
-    if (!context.packs(tensor, plan))
-      continue;
-    Type type =
-        cast<TypeAttr>(context.contract.getTypes().get(tensor)).getValue();
-    bytes += elements * type.getIntOrFloatBitWidth() / 8;
-    tensors.push_back(tensor);
-  }
-  if (bytes > kBytesAhead)
-    return;
-  for (StringRef tensor : tensors)
-    ElementVisitor(context, plan, [&](ArrayRef<Instance> group) {
-      context.load(tensor, plan, group.front());
-    }).run(context.wholeRow(plan));
 }
 
 kernel::FuncOp createFunction(OpBuilder &builder, pact::ContractOp contract,
@@ -261,6 +133,8 @@ kernel::FuncOp createFunction(OpBuilder &builder, pact::ContractOp contract,
   for (Operation &each : op.getBody().front()) {
     if (auto input = dyn_cast<pact::InputOp>(each))
       order.push_back(input.getTensor());
+    else if (auto index = dyn_cast<pact::IndexOp>(each))
+      order.push_back(index.getTensor());
     else if (auto output = dyn_cast<pact::OutputOp>(each))
       order.push_back(output.getTensor());
   }
@@ -285,6 +159,11 @@ kernel::FuncOp createFunction(OpBuilder &builder, pact::ContractOp contract,
     arguments.push_back(
         kernel::BufferType::get(builder.getContext(), workspace));
     names.push_back("workspace");
+  }
+  if (!op.getOps<pact::TakeOp>().empty()) {
+    arguments.push_back(
+        kernel::BufferType::get(builder.getContext(), builder.getI32Type()));
+    names.push_back(kernel::FuncOp::kFaultSlot.str());
   }
   SmallVector<StringRef> slots(names.begin(), names.end());
   auto func = kernel::FuncOp::create(
@@ -354,6 +233,15 @@ private:
       loadAhead(context, lastPlan, op);
     for (Operation &each : op.getBody().front()) {
       if (auto reduce = dyn_cast<pact::ReduceOp>(each)) {
+        if (elements.hasNode(reduce.getResult()))
+          continue; // its state came with the max
+        auto state = plans.states.find(reduce);
+        pact::ReduceOp sum =
+            state == plans.states.end() ? reduce : state->second;
+        if (isOnline(contract, sum)) {
+          emitState(context, elements, reduce, sum);
+          continue;
+        }
         TreeEmitter tree(context, elements, reduce, plans.nodes[reduce]);
         TreeEmitter::Values values = tree.emit();
         if (func.getSplit())
@@ -382,7 +270,17 @@ private:
         schedule.rowsPerProgram() == 1)
       outputs.runAcross();
     else if (!wide.empty())
-      outputs.run(lastPlan);
+      outputs.run(plans.outputs);
+  }
+
+  /// The sum, and if it is another node the maximum.
+  void emitState(RowContext &context, ElementEmitter &elements,
+                 pact::ReduceOp node, pact::ReduceOp sum) {
+    StateEmitter emitter(context, elements, sum, plans.nodes[sum]);
+    StateEmitter::State state = emitter.emit();
+    elements.bindNode(sum.getResult(), state.sum);
+    if (sum != node)
+      elements.bindNode(node.getResult(), state.maximum);
   }
 
   void storeRows(RowContext &context, ElementEmitter &elements,
@@ -406,7 +304,7 @@ private:
     StringAttr reduced = builder.getStringAttr(plans.family.reducedDim);
     auto type = dyn_cast<pact::RealType>(each.getResult(0).getType());
     if (llvm::is_contained(type.getDims(), reduced) ||
-        isa<pact::ConstantOp, pact::ExtentOp>(each) ||
+        isa<pact::ConstantOp, pact::ExtentOp, pact::IndexOp>(each) ||
         each.getResult(0).use_empty()) // offsets
       return;
     auto site = each.getAttrOfType<StringAttr>("site");

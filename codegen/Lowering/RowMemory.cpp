@@ -14,6 +14,8 @@ lowering::tensorTypes(pact::OperatorOp op) {
   std::map<std::string, pact::RealType> types;
   for (pact::InputOp input : op.getOps<pact::InputOp>())
     types[input.getTensor().str()] = input.getResult().getType();
+  for (pact::IndexOp index : op.getOps<pact::IndexOp>())
+    types[index.getTensor().str()] = index.getResult().getType();
   for (pact::OutputOp output : op.getOps<pact::OutputOp>())
     types[output.getTensor().str()] =
         cast<pact::RealType>(output.getValue().getType());
@@ -29,7 +31,7 @@ SmallVector<std::string> RowContext::dimsOf(StringRef tensor) {
 
 RowContext::Address RowContext::address(StringRef tensor,
                                         const Affine *position) {
-  Affine uniform;
+  Affine uniform, varying;
   Address result;
   SmallVector<std::string> dims = dimsOf(tensor);
   for (auto [axis, dim] : llvm::enumerate(dims)) {
@@ -43,7 +45,8 @@ RowContext::Address RowContext::address(StringRef tensor,
         else if (isa<VectorType>(value.getType()))
           result.laneOffsets = materialize(vary);
         else
-          uniform.addTerm(value, scale);
+          (isa<VectorType>(value.getType()) ? varying : uniform)
+              .addTerm(value, scale);
       }
       uniform.constant += index.constant;
       continue;
@@ -84,8 +87,10 @@ RowContext::Address RowContext::address(StringRef tensor,
     }
     uniform.addTerm(offset, 1);
     if (vary)
-      result.laneOffsets = vary;
+      varying.addTerm(vary, 1);
   }
+  if (!varying.terms.empty())
+    result.laneOffsets = materialize(varying);
   result.uniform = materialize(uniform);
   return result;
 }
@@ -136,20 +141,27 @@ SmallVector<Value> RowContext::masksFor(StringRef tensor, const NodePlan &plan,
   return masks;
 }
 
+/// What a masked lane receives depends on the plan, so the plan is named.
+std::string RowContext::keyOf(StringRef tensor, const NodePlan &plan,
+                              const Affine &position) {
+  std::string key = llvm::formatv("load {0} in {1}", tensor, plan.key);
+  for (auto [value, scale] : position.terms)
+    key += llvm::formatv(" {0}*{1}", value.getAsOpaquePointer(), scale);
+  return key + llvm::formatv(" +{0}", position.constant).str();
+}
+
+void RowContext::provide(StringRef tensor, const NodePlan &plan,
+                         const Instance &instance, Value value) {
+  remember(keyOf(tensor, plan, position(plan, instance)), value);
+}
+
 Value RowContext::load(StringRef tensor, const NodePlan &plan,
                        const Instance &instance) {
   Affine at = position(plan, instance);
-  // What a masked lane receives depends on the plan, so the plan is named.
-  std::string base = llvm::formatv("load {0} in {1}", tensor, plan.key);
-  for (auto [value, scale] : at.terms)
-    base += llvm::formatv(" {0}*{1}", value.getAsOpaquePointer(), scale);
-  auto keyOf = [&](int64_t constant) {
-    return base + llvm::formatv(" +{0}", constant).str();
-  };
   if (hasColumns(tensor))
-    return loadColumn(tensor, &at, keyOf(at.constant),
+    return loadColumn(tensor, &at, keyOf(tensor, plan, at),
                       present(plan, instance).mask);
-  if (Value known = remembered(keyOf(at.constant)))
+  if (Value known = remembered(keyOf(tensor, plan, at)))
     return known;
   int64_t pack = packs(tensor, plan) ? plan.pack : 1;
   int64_t first = at.constant - at.constant % pack;
@@ -167,9 +179,31 @@ Value RowContext::load(StringRef tensor, const NodePlan &plan,
       builder, loc, SmallVector<Type>(pack, laneType(element)),
       func.slot(tensor), where.uniform, where.laneOffsets, masks,
       where.laneStride, alignOf(tensor, element, pack));
-  for (int64_t j = 0; j < pack; ++j)
-    remember(keyOf(first + j), load.getValues()[j]);
+  for (int64_t j = 0; j < pack; ++j) {
+    Affine one = at;
+    one.constant = first + j;
+    remember(keyOf(tensor, plan, one), load.getValues()[j]);
+  }
   return load.getValues()[at.constant - first];
+}
+
+Value RowContext::loadIndex(StringRef tensor) {
+  Value index = loadRow(tensor);
+  if (!getElementTypeOrSelf(index.getType()).isInteger(64))
+    index = arith::ExtSIOp::create(builder, loc,
+                                   laneType(builder.getI64Type()), index);
+  if (Value rows = rowMask(tensor))
+    index = arith::SelectOp::create(
+        builder, loc, rows, index,
+        laneConstant(builder.getI64IntegerAttr(-1)));
+  return index;
+}
+
+void RowContext::fault(Value mask) {
+  if (rowsInRange)
+    mask = both(mask, rowsInRange);
+  kernel::FaultOp::create(builder, loc, func.slot(kernel::FuncOp::kFaultSlot),
+                          mask);
 }
 
 Value RowContext::loadRow(StringRef tensor) {

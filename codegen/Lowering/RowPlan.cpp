@@ -151,6 +151,32 @@ const SubDigit *tooManyCells(const NodePlan &plan) {
   return nullptr;
 }
 
+/// Accumulators that share a running maximum are all kept at once, so each gets
+/// a number.
+llvm::Error numberSlots(NodePlan &plan, const algebra::Partition &partition) {
+  for (size_t i = plan.plain; i < plan.merge; ++i) {
+    SubDigit &sub = plan.order[i];
+    if (sub.binding == Binding::Lanes)
+      continue;
+    std::string_view name = partition.digits()[sub.digit].name;
+    if (sub.radix == kDynamic)
+      return refusal("merge: {0} is merged above the carry, and every block of "
+                     "it has an accumulator; how many there are is open. A "
+                     "schedule of rows keeps them with a fixed radix, or below "
+                     "the carry, or with '{1} fold merge'",
+                     inQuotes(name), std::string(name));
+    plan.slotsInLoops |= sub.binding == Binding::Loop;
+    sub.slotStride = plan.slots;
+    if (sub.radix > kMostCells / plan.slots)
+      return refusal("merge: {0} is merged above the carry, and {1} "
+                     "accumulators share a maximum; a schedule of rows keeps "
+                     "at most {2}",
+                     inQuotes(name), sub.radix * plan.slots, kMostCells);
+    plan.slots *= sub.radix;
+  }
+  return llvm::Error::success();
+}
+
 } // namespace
 
 size_t NodePlan::chainLength() const {
@@ -165,11 +191,6 @@ llvm::Expected<NodePlan> lowering::planNode(pact::NodeAttr node, int64_t extent,
   const algebra::Partition &partition = node.getPartition().getValue();
   NodePlan plan;
   plan.extent = extent;
-  if (node.getState() != algebra::State::None)
-    return refusal("state: schedules of rows accept sum, dot and max, and no "
-                   "exp_sum yet");
-  if (node.getExtent() != node.getStored())
-    return refusal("domain: schedules of rows accept dims without padding");
   plan.digits = shapesOf(partition, extent);
   std::vector<algebra::BoundMerge> merges =
       node.getMerge().getValue().bind(partition);
@@ -183,7 +204,14 @@ llvm::Expected<NodePlan> lowering::planNode(pact::NodeAttr node, int64_t extent,
                      "least {0} blocks for the lanes of a row",
                      schedule.getLanes());
   }
-  for (const algebra::BoundMerge &merge : merges) {
+  algebra::StateEntries entries = algebra::stateEntries(merges);
+  for (auto [i, merge] : llvm::enumerate(merges)) {
+    if (int(i) == entries.carry)
+      plan.carry = plan.order.size();
+    if (int(i) == entries.plain)
+      plan.plain = plan.order.size();
+    if (int(i) == entries.merge)
+      plan.merge = plan.order.size();
     int64_t radix = plan.digits[merge.digit].radix;
     if (merge.form == Form::Fused)
       return refusal("merge: {0} is fused, and a reduction of rows has no "
@@ -200,6 +228,11 @@ llvm::Expected<NodePlan> lowering::planNode(pact::NodeAttr node, int64_t extent,
     plan.order.push_back({unsigned(merge.digit), radix, 1, Binding::Loop, form,
                           merge.from, merge.in});
   }
+  for (auto [entry, at] : {std::pair(entries.carry, &plan.carry),
+                           std::pair(entries.plain, &plan.plain),
+                           std::pair(entries.merge, &plan.merge)})
+    if (entry == int(merges.size()))
+      *at = plan.order.size();
   if (schedule.getSplit())
     if (llvm::Error error = cutOutermost(plan, schedule.getSplit()))
       return error;
@@ -207,6 +240,9 @@ llvm::Expected<NodePlan> lowering::planNode(pact::NodeAttr node, int64_t extent,
                                                 schedule.getRowsPerLane()));
   if (schedule.getRowsPerLane() > 1)
     cutChain(plan, schedule.getUnroll() / schedule.getRowsPerLane());
+  if (node.getState() == algebra::State::Online)
+    if (llvm::Error error = numberSlots(plan, partition))
+      return error;
   if (const SubDigit *sub = tooManyCells(plan))
     return refusal("merge: halving of {0} keeps {1} partials at once; a "
                    "schedule of rows keeps at most {2}",
@@ -237,13 +273,30 @@ NodePlan lowering::planAcross(int64_t lanes, int64_t extent, bool whole) {
   return plan;
 }
 
+NodePlan lowering::planElements(int64_t extent,
+                                kernel::ScheduleAttr schedule) {
+  NodePlan plan;
+  plan.extent = extent;
+  int64_t pack = schedule.getVectorBytes() ? 8 : 1;
+  int64_t lanes = schedule.rowsPerProgram() == 1 ? schedule.getLanes() : 1;
+  int64_t block = lanes * pack;
+  int64_t blocks = llvm::divideCeil(extent, block);
+  plan.digits = {{blocks, block, extent, blocks * block != extent},
+                 {lanes, pack, block, false},
+                 {pack, 1, pack, false}};
+  plan.order = {{2, pack, 1, Binding::Unroll, Form::Fold, {}, {}, 0},
+                {1, lanes, 1, lanes > 1 ? Binding::Lanes : Binding::Unroll,
+                 Form::Fold, {}, {}, 0},
+                {0, blocks, 1, Binding::Loop, Form::Fold, {}, {}, 0}};
+  plan.carry = plan.plain = plan.merge = plan.order.size();
+  choosePack(plan, schedule);
+  plan.key = llvm::formatv("elements {0}/{1}", block, pack);
+  return plan;
+}
+
 llvm::Expected<RowFamily> lowering::rowFamily(pact::ContractOp contract,
                                               pact::OperatorOp op) {
   RowFamily family;
-  if (!op.getOps<pact::IndexOp>().empty())
-    return refusal("operator {0} reads at an index; schedules of rows accept "
-                   "tensors of numbers",
-                   op.getSymName());
   for (pact::ReduceOp reduce : op.getOps<pact::ReduceOp>()) {
     StringRef over = reduce.getOver();
     if (!family.reducedDim.empty() && family.reducedDim != over)
@@ -272,5 +325,10 @@ llvm::Expected<RowFamily> lowering::rowFamily(pact::ContractOp contract,
   }
   family.extent =
       cast<IntegerAttr>(contract.getDims().get(family.reducedDim)).getInt();
+  family.domain = family.extent;
+  for (pact::ReduceOp reduce : op.getOps<pact::ReduceOp>())
+    family.domain =
+        cast<pact::NodeAttr>(contract.getNodes().get(reduce.getNode()))
+            .extentOf(family.extent);
   return family;
 }

@@ -44,6 +44,9 @@ struct SubDigit {
   /// Rounding of parts that enter and of results, if it differs from the
   /// accumulator's format.
   std::optional<algebra::Format> from, in;
+  /// How far apart in number the accumulators of neighbouring values are,
+  /// where each value has accumulators of its own.
+  int64_t slotStride = 0;
 };
 
 struct NodePlan {
@@ -51,6 +54,15 @@ struct NodePlan {
   std::vector<DigitShape> digits;
   /// Innermost merge first; a chain, if there is one, stands in front.
   std::vector<SubDigit> order;
+  /// Where an online state changes: up to `carry` elements meet inside of a
+  /// step, then come the digits that carry, from `plain` on accumulators that
+  /// share a maximum meet, and from `merge` on states. All are the end of
+  /// `order` for other nodes.
+  size_t carry = 0, plain = 0, merge = 0;
+  /// Accumulators that share a maximum, in a lane.
+  int64_t slots = 1;
+  /// Some digit between `plain` and `merge` is a loop.
+  bool slotsInLoops = false;
   /// Consecutive elements of a lane that may move in one access; 1 if none.
   int64_t pack = 1;
   /// Such elements are present together or not at all.
@@ -73,7 +85,7 @@ struct NodePlan {
   }
 };
 
-/// Plans one node under a schedule. The error is a sentence that names the
+/// Plans one node under a schedule. `extent` is that of the node's domain. The error is a sentence that names the
 /// field of the contract which the schedule cannot keep.
 llvm::Expected<NodePlan> planNode(pact::NodeAttr node, int64_t extent,
                                   kernel::ScheduleAttr schedule);
@@ -82,13 +94,17 @@ llvm::Expected<NodePlan> planNode(pact::NodeAttr node, int64_t extent,
 /// will do: the steps in which all lanes have an element, or those with absent
 /// ones too. A loop over the steps, or a single one where the extent is open.
 NodePlan planAcross(int64_t lanes, int64_t extent, bool whole);
+/// A plan that visits every element once and reduces nothing.
+NodePlan planElements(int64_t extent, kernel::ScheduleAttr schedule);
 
 /// One node and one row family: what `RowLowering` accepts.
 struct RowFamily {
   std::string rowDim; // empty: a single row
   std::string reducedDim;
-  int64_t extent;         // of the reduced dim, kDynamic if any
+  int64_t extent;         // of the reduced dim as stored, kDynamic if any
   std::string offsetsDim; // of an input that is offsets alone, if there is one
+  /// Positions that exist for the nodes, where all of them agree.
+  int64_t domain;
 };
 
 /// The error says why the operator is not a reduction of rows.

@@ -31,6 +31,7 @@ void ThreadKernel::createFunction() {
   SmallVector<Type> types;
   llvm::SmallDenseSet<Value> written;
   func->walk([&](kernel::StoreOp store) { written.insert(store.getBuffer()); });
+  func->walk([&](kernel::FaultOp fault) { written.insert(fault.getWord()); });
   for (Type type : func.getBody().getArgumentTypes())
     types.push_back(isa<kernel::BufferType>(type)
                         ? LLVM::LLVMPointerType::get(context, kGlobal)
@@ -230,6 +231,19 @@ void ThreadKernel::store(kernel::StoreOp op) {
   }
 }
 
+/// Lanes that meet a fault write the same word.
+void ThreadKernel::fault(kernel::FaultOp op) {
+  Value word = op->getOperand(0);
+  Value null = LLVM::ZeroOp::create(builder, loc, word.getType());
+  Value given = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne,
+                                     word, null);
+  Value writes = LLVM::AndOp::create(builder, loc, op.getMask(), given);
+  guarded(writes, {}, [&] {
+    LLVM::StoreOp::create(builder, loc, i32(1), word, /*alignment=*/4);
+    return SmallVector<Value>();
+  });
+}
+
 Value ThreadKernel::cell(Value scratch, Type type, Value index) {
   return LLVM::GEPOp::create(builder, loc, scratch.getType(), type, scratch,
                              ValueRange{index});
@@ -255,10 +269,7 @@ Value ThreadKernel::exchange(Value value, int64_t distance) {
   return {};
 }
 
-/// Through shared memory. In a loop the cells are written again, which a second
-/// barrier holds back until all have read.
-void ThreadKernel::gather(kernel::GatherOp op) {
-  Type type = op.getValue().getType();
+Value ThreadKernel::sharedCells(Type type) {
   auto array = LLVM::LLVMArrayType::get(type, schedule.getLanes());
   std::string name = (target.getSymName() + "_gather" + Twine(gathers++)).str();
   {
@@ -269,7 +280,44 @@ void ThreadKernel::gather(kernel::GatherOp op) {
                            /*alignment=*/16, kShared);
   }
   auto shared = LLVM::LLVMPointerType::get(builder.getContext(), kShared);
-  Value base = LLVM::AddressOfOp::create(builder, loc, shared, name);
+  return LLVM::AddressOfOp::create(builder, loc, shared, name);
+}
+
+/// Between subgroups, in turn through one of two sets of cells: a lane that
+/// writes those of the exchange before last has met all others since they read.
+/// Turns of a loop may begin with the cells they end with, so they meet twice.
+Value ThreadKernel::exchangeFar(kernel::ExchangeOp op) {
+  Type type = op.getValue().getType();
+  std::string &cells =
+      farCells[{type.getAsOpaquePointer(), farExchanges++ % 2}];
+  Value base;
+  if (cells.empty()) {
+    base = sharedCells(type);
+    cells = base.getDefiningOp<LLVM::AddressOfOp>().getGlobalName().str();
+  } else {
+    auto shared = LLVM::LLVMPointerType::get(builder.getContext(), kShared);
+    base = LLVM::AddressOfOp::create(builder, loc, shared, cells);
+  }
+  auto at = [&](Value lane) {
+    return LLVM::GEPOp::create(builder, loc, base.getType(), type, base,
+                               ValueRange{lane});
+  };
+  LLVM::StoreOp::create(builder, loc, op.getValue(), at(lane));
+  barrier();
+  Value partner =
+      LLVM::XOrOp::create(builder, loc, lane, i64(op.getDistance()));
+  Value result = LLVM::LoadOp::create(builder, loc, type, at(partner));
+  if (op->getParentOfType<LoopLikeOpInterface>())
+    barrier();
+  return result;
+}
+
+/// Through shared memory. In a loop the cells are written again, which a second
+/// barrier holds back until all have read.
+void ThreadKernel::gather(kernel::GatherOp op) {
+  Type type = op.getValue().getType();
+  Value base = sharedCells(type);
+  Type shared = base.getType();
   Value own =
       LLVM::GEPOp::create(builder, loc, shared, type, base, ValueRange{lane});
   LLVM::StoreOp::create(builder, loc, op.getValue(), own);
@@ -303,6 +351,8 @@ LogicalResult ThreadKernel::convert(Operation *op) {
         LLVM::ZExtOp::create(builder, loc, builder.getI64Type(), partIndex());
   } else if (auto store = dyn_cast<kernel::StoreOp>(op)) {
     this->store(store);
+  } else if (auto fault = dyn_cast<kernel::FaultOp>(op)) {
+    this->fault(fault);
   } else if (auto gather = dyn_cast<kernel::GatherOp>(op)) {
     this->gather(gather);
   } else if (isa<kernel::ProgramOp>(op)) {
@@ -315,7 +365,9 @@ LogicalResult ThreadKernel::convert(Operation *op) {
   } else if (auto sqrt = dyn_cast<kernel::SqrtOp>(op)) {
     result = LLVM::SqrtOp::create(builder, loc, sqrt.getA());
   } else if (auto exchange = dyn_cast<kernel::ExchangeOp>(op)) {
-    result = this->exchange(exchange.getValue(), exchange.getDistance());
+    result = exchange.getFar()
+                 ? exchangeFar(exchange)
+                 : this->exchange(exchange.getValue(), exchange.getDistance());
   } else if (auto scratch = dyn_cast<kernel::ScratchOp>(op)) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPoint(target.getBody().front().getTerminator());

@@ -7,6 +7,8 @@
 #include "dialects/Kernel/KernelDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
+#include <map>
+
 namespace bitpact::lowering {
 
 /// Turns one kernel whose lanes are threads into an `llvm.func`. A GPU target
@@ -71,8 +73,12 @@ private:
                       mlir::ValueRange masks, bool isStore);
   void loadUnaligned(kernel::LoadOp op, mlir::Value from);
   void storeUnaligned(kernel::StoreOp op, mlir::Value to);
+  void fault(kernel::FaultOp op);
   mlir::Value cell(mlir::Value scratch, mlir::Type type, mlir::Value index);
   mlir::Value exchange(mlir::Value value, int64_t distance);
+  mlir::Value exchangeFar(kernel::ExchangeOp op);
+  /// A cell of shared memory for each lane, not used for anything else.
+  mlir::Value sharedCells(mlir::Type type);
   void gather(kernel::GatherOp op);
   /// Runs `body` where `mask` holds; its values are zero elsewhere.
   mlir::SmallVector<mlir::Value>
@@ -83,7 +89,9 @@ private:
   kernel::ScheduleAttr schedule;
   mlir::LLVM::LLVMFuncOp target;
   mlir::Value program, lane;
-  unsigned gathers = 0;
+  unsigned gathers = 0, farExchanges = 0;
+  /// Names of shared cells by type and turn.
+  std::map<std::pair<const void *, unsigned>, std::string> farCells;
 };
 
 } // namespace bitpact::lowering

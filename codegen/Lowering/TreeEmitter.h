@@ -5,13 +5,40 @@
 #define BITPACT_CODEGEN_LOWERING_TREEEMITTER_H
 
 #include "codegen/Lowering/ElementEmitter.h"
+#include "codegen/Lowering/MergeTree.h"
 
 namespace bitpact::lowering {
 
-/// Emits one reduction. A part without any element is realised as the neutral
-/// value (−0 for sums, −Inf for max), which merges without changing a bit, or
-/// as a null value where it is known to be empty.
-class TreeEmitter {
+/// Parts of one value, which meet by addition or maximum in the accumulator's
+/// format. A part without any element is realised as the neutral value (−0 for
+/// sums, −Inf for max), which merges without changing a bit.
+class ValueTree : public MergeTree {
+public:
+  mlir::Value neutral() { return nothing()[0]; }
+
+protected:
+  ValueTree(RowContext &context, ElementEmitter &elements,
+            pact::ReduceOp reduce, const NodePlan &plan, size_t base);
+
+  Part enter(const SubDigit &sub, const Part &part) override;
+  Part merge(const SubDigit &sub, const Part &left, const Part &right,
+             Sides exist) override;
+  Part nothing() override;
+  bool asksForSides(const SubDigit &sub) override;
+
+  bool isMax() { return reduce.getKind() == pact::ReduceKind::Max; }
+  mlir::Value quantize(mlir::Value value, algebra::Format format);
+  bool rounds(algebra::Format format);
+  mlir::FloatType floatType(algebra::Format format) const;
+
+  ElementEmitter &elements;
+  pact::ReduceOp reduce;
+  pact::NodeAttr node;
+  mlir::FloatType accumulator;
+};
+
+/// A tree whose leaves are chains of elements.
+class TreeEmitter : public ValueTree {
 public:
   TreeEmitter(RowContext &context, ElementEmitter &elements,
               pact::ReduceOp reduce, const NodePlan &plan);
@@ -22,47 +49,30 @@ public:
   /// this program's part of it gives. One for each row of a lane.
   Values emit();
 
-private:
-  using Instances = llvm::SmallVector<Instance>;
+  /// The elements of each block go on top of its accumulator, in the order of
+  /// the first `levels` sub-digits.
+  Values visit(size_t levels, const Instances &batch, mlir::ValueRange carried);
+  /// What an accumulator holds before the first element of its block.
+  mlir::Value initial(const Instance &block);
+  /// The maximum against which an exp_sum weighs the elements that follow, if
+  /// it is not the node's second operand.
+  void weighAgainst(mlir::Value running) { maximum = running; }
 
-  /// Partials of the first `levels` sub-digits for each instance.
-  Values partials(size_t levels, const Instances &batch);
-  Values accumulate(const Instances &batch);
+private:
+  Parts leaves(const Instances &batch) override;
+  /// The digit may be cut at offsets, which are then read.
+  Instances blocksAt(const Instances &batch, const SubDigit &sub,
+                     mlir::Value value) override;
+  Parts foldLoop(size_t level, const Instances &batch) override;
   /// A chain over elements that all exist, as many as there are.
   Values countedChain(size_t levels, const Instances &batch,
                       mlir::ValueRange carried);
-  Values readParts(const Instances &batch);
-  Values foldParts(size_t level, const Instances &batch);
+  Parts readParts(const Instances &batch);
+  Parts foldParts(size_t level, const Instances &batch);
   void readAhead(const Instances &batch);
-  Values visit(size_t levels, const Instances &batch, mlir::ValueRange carried);
-  Values unrolled(size_t level, const Instances &batch);
-  Values acrossLanes(size_t level, const Instances &batch);
-  Values foldLoop(size_t level, const Instances &batch);
-  Values pairwiseLoop(size_t level, const Instances &batch);
-  Values halvingLoop(size_t level, const Instances &batch);
-
   mlir::Value step(const Instance &instance, mlir::Value accumulator);
-  mlir::Value initial(const Instance &block);
-  mlir::Value neutral();
-  mlir::Value enter(const SubDigit &sub, mlir::Value part);
-  /// `right` is the block of the right part.
-  mlir::Value merge(const SubDigit &sub, mlir::Value left, mlir::Value right,
-                    const Instance *rightBlock, mlir::Value leftExists = {});
-  Instance at(const Instance &block, const SubDigit &sub, int64_t value) const;
-  Instance at(const Instance &block, const SubDigit &sub,
-              mlir::Value value) const;
-  /// The same, where the digit may be cut at offsets, which are then read.
-  Instances blocksAt(const Instances &batch, const SubDigit &sub,
-                     mlir::Value value);
-  mlir::Value quantize(mlir::Value value, algebra::Format format);
-  mlir::FloatType floatType(algebra::Format format) const;
 
-  RowContext &context;
-  ElementEmitter &elements;
-  pact::ReduceOp reduce;
-  const NodePlan &plan;
-  pact::NodeAttr node;
-  mlir::FloatType accumulator;
+  mlir::Value maximum;
 };
 
 } // namespace bitpact::lowering

@@ -94,12 +94,9 @@ TreeEmitter::Values TreeEmitter::countedChain(size_t levels,
 
 /// Offsets are data of the device: whatever they are, a block lies within the
 /// dim and after its own beginning.
-TreeEmitter::Instances TreeEmitter::blocksAt(const Instances &batch,
-                                             const SubDigit &sub,
-                                             Value value) {
-  Instances blocks;
-  for (const Instance &block : batch)
-    blocks.push_back(at(block, sub, value));
+Instances TreeEmitter::blocksAt(const Instances &batch, const SubDigit &sub,
+                                Value value) {
+  Instances blocks = MergeTree::blocksAt(batch, sub, value);
   if (!plan.digits[sub.digit].isOffsets)
     return blocks;
   OpBuilder &builder = context.builder;
@@ -130,10 +127,10 @@ TreeEmitter::Instances TreeEmitter::blocksAt(const Instances &batch,
 
 /// A part that does not exist is the neutral value; what is read for it is
 /// the first part.
-TreeEmitter::Values TreeEmitter::readParts(const Instances &batch) {
+Parts TreeEmitter::readParts(const Instances &batch) {
   OpBuilder &builder = context.builder;
   Location loc = context.loc;
-  Values parts;
+  Parts parts;
   for (const Instance &instance : batch) {
     const Affine &digit = instance.digits[plan.order.front().digit];
     Affine number;
@@ -151,14 +148,13 @@ TreeEmitter::Values TreeEmitter::readParts(const Instances &batch) {
     if (!presence.always())
       part = arith::SelectOp::create(builder, loc, presence.mask, part,
                                      neutral());
-    parts.push_back(part);
+    parts.push_back({part});
   }
   return parts;
 }
 
 /// Several parts are read at once, then merged one after the other.
-TreeEmitter::Values TreeEmitter::foldParts(size_t level,
-                                           const Instances &batch) {
+Parts TreeEmitter::foldParts(size_t level, const Instances &batch) {
   constexpr int64_t atOnce = kPartsAtOnce;
   const SubDigit &sub = plan.order[level];
   OpBuilder &builder = context.builder;
@@ -169,7 +165,7 @@ TreeEmitter::Values TreeEmitter::foldParts(size_t level,
       arith::AddIOp::create(builder, loc, count, context.i64(atOnce - 1)),
       context.i64(atOnce));
   Values initial(batch.size(), neutral());
-  return context.loop(groups, initial, [&](Value index, ValueRange carried) {
+  auto turn = [&](Value index, ValueRange carried) {
     Instances blocks;
     for (int64_t v = 0; v < atOnce; ++v)
       for (Instance block : batch) {
@@ -177,15 +173,16 @@ TreeEmitter::Values TreeEmitter::foldParts(size_t level,
         block.digits[sub.digit].constant += sub.weight * v;
         blocks.push_back(block);
       }
-    Values parts = readParts(blocks), merged(carried);
-    Value later;
+    Parts read = readParts(blocks), merged = regroup(carried, 1);
+    Sides later;
     if (sub.in)
-      later = context.splat(arith::CmpIOp::create(
+      later.left = context.splat(arith::CmpIOp::create(
           builder, loc, arith::CmpIPredicate::sgt, index, context.i64(0)));
     for (size_t i = 0; i < blocks.size(); ++i)
       merged[i % batch.size()] =
-          merge(sub, merged[i % batch.size()], enter(sub, parts[i]), &blocks[i],
-                i < batch.size() ? later : Value());
-    return merged;
-  });
+          join(sub, merged[i % batch.size()], enter(sub, read[i]), blocks[i],
+               i < batch.size() ? later : Sides());
+    return flatten(merged);
+  };
+  return regroup(context.loop(groups, initial, turn), 1);
 }

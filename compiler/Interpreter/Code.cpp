@@ -113,6 +113,7 @@ private:
                        made.memory = buffers.lookup(store.getBuffer());
                        return Form::Store;
                      })
+                     .Case([](kernel::FaultOp) { return Form::Fault; })
                      .Case([&](kernel::ScratchOp scratch) {
                        made.memory = scratches.lookup(scratch.getResult());
                        return Form::Scratch;

@@ -29,6 +29,7 @@ enum class Form : uint8_t {
   Load,
   Read,
   Store,
+  Fault,
   Scratch,
   Peek,
   Poke,

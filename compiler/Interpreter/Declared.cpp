@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/Interpreter/Declared.h"
 
+#include "compiler/Interpreter/DeclaredState.h"
+
 #include "contracts/reference/Arithmetic.h"
 
 using namespace mlir;
@@ -67,6 +69,8 @@ TermId Declared::compute(Operation *op, int64_t row, int64_t position) {
   }
   if (auto reduce = dyn_cast<pact::ReduceOp>(op))
     return this->reduce(reduce, row);
+  if (auto take = dyn_cast<pact::TakeOp>(op))
+    return this->take(take, row);
   if (auto apply = dyn_cast<pact::ApplyOp>(op)) {
     pact::PrimitiveOp primitive = primitiveAt(apply.getSite());
     SmallVector<TermId> arguments;
@@ -95,7 +99,7 @@ TermId Declared::operand(Value f, Scalar format, int64_t row,
     return terms.constant(format, number.bitcastToAPInt().getZExtValue());
   }
   if (auto size = dyn_cast<pact::ExtentOp>(op)) {
-    TermId n = terms.constant(Scalar::I64, uint64_t(extent));
+    TermId n = terms.constant(Scalar::I64, uint64_t(domain()));
     return terms.apply({Op::FromInt, format, Scalar::I64}, {n});
   }
   return convert(terms, value(f, row, position), format);
@@ -197,17 +201,37 @@ TermId Declared::reduce(pact::ReduceOp op, int64_t row) {
     reduction.kind = algebra::ReductionKind::Max;
     break;
   case pact::ReduceKind::ExpSum:
-    llvm_unreachable("row schedules refuse states");
+    reduction.kind = algebra::ReductionKind::ExpSum;
+    break;
   }
+  int64_t extent = extentOf(op);
   reduction.start = attr.getStart();
   reduction.accumulator = interpreter::formatOf(node.accumulator);
   node.kind = reduction.kind;
+  node.isOnline = attr.getState() == algebra::State::Online;
+  if (node.isOnline) {
+    node.hasOpenOrder = true;
+    node.result = online(op, attr, node, row);
+    nodeList.push_back(std::move(node));
+    return nodeList.back().result;
+  }
   for (const algebra::MergeEntry &entry : reduction.order.entries())
     node.hasOpenOrder |= entry.form == algebra::Form::Any;
   node.tree = *algebra::buildTree(*node.store, reduction, {extent, {}, offsets});
 
   for (int64_t i = 0; i < extent; ++i) {
     node.leaves.emplace_back();
+    if (op.getKind() == pact::ReduceKind::ExpSum) {
+      pact::PrimitiveOp weight = primitiveAt((op.getNode() + ".weight").str());
+      auto types = weight.getFunctionType().getInputs();
+      TermId arguments[] = {
+          operand(op.getArgs()[0], *scalarOf(types[0]), row, i),
+          operand(op.getArgs()[1], *scalarOf(types[1]), row, -1)};
+      node.leaves.back().push_back(
+          convert(terms, applyPrimitive(terms, weight, arguments),
+                  *scalarOf(node.step.getFunctionType().getInput(0))));
+      continue;
+    }
     for (auto [arg, type] :
          llvm::zip(op.getArgs(), node.step.getFunctionType().getInputs()))
       node.leaves.back().push_back(operand(arg, *scalarOf(type), row, i));
@@ -261,6 +285,54 @@ TermId Declared::reduce(pact::ReduceOp op, int64_t row) {
   node.result = of[node.tree];
   nodeList.push_back(std::move(node));
   return nodeList.back().result;
+}
+
+TermId Declared::online(pact::ReduceOp op, pact::NodeAttr attr,
+                        const NodeTerms &node, int64_t row) {
+  auto primitive = [&](const char *site) {
+    std::string name = (op.getNode() + "." + site).str();
+    return contract.getPrimitives().contains(name) ? primitiveAt(name)
+                                                   : pact::PrimitiveOp();
+  };
+  auto max = op.getArgs()[1].getDefiningOp<pact::ReduceOp>();
+  auto maxNode = cast<pact::NodeAttr>(contract.getNodes().get(max.getNode()));
+  std::vector<TermId> elements;
+  for (int64_t i = 0; i < extentOf(op); ++i)
+    elements.push_back(value(op.getArgs()[0], row, i));
+  return DeclaredState(terms, attr,
+                       {node.step, primitive("weight"), primitive("rescale"),
+                        primitive("combine")},
+                       std::move(elements), node.accumulator,
+                       *scalarOf(maxNode.getAccumulator()))
+      .sum();
+}
+
+/// Indices are numbers even where elements are symbols: they choose a term.
+TermId Declared::take(pact::TakeOp op, int64_t row) {
+  auto index = op.getIndex().getDefiningOp<pact::IndexOp>();
+  const Buffer &buffer = buffers.at(index.getTensor().str());
+  const Cell &cell = buffer.cells[buffer.shape.empty() ? 0 : size_t(row)];
+  unsigned unused = 64 - widthOf(buffer.type);
+  int64_t position = int64_t(cell.bits << unused) >> unused;
+  bool exists = position >= 0 && position < domain();
+  TermId element = value(op.getOperand(), row, exists ? position : 0);
+  if (exists)
+    return element;
+  Scalar format = terms[element].type;
+  return terms.constant(
+      format, reference::encode(interpreter::formatOf(format),
+                                std::numeric_limits<double>::quiet_NaN()));
+}
+
+int64_t Declared::extentOf(pact::ReduceOp op) {
+  return cast<pact::NodeAttr>(contract.getNodes().get(op.getNode()))
+      .extentOf(extent);
+}
+
+int64_t Declared::domain() {
+  for (pact::ReduceOp reduce : op.getOps<pact::ReduceOp>())
+    return extentOf(reduce);
+  return extent;
 }
 
 TermId interpreter::identityTerm(TermStore &terms, const NodeTerms &node) {

@@ -19,6 +19,9 @@ struct NodeTerms {
   int64_t row = 0;
   algebra::ReductionKind kind = algebra::ReductionKind::Sum;
   bool hasOpenOrder = false; ///< some merge is `any`
+  /// An online state: its terms are compared with maxima as sets, and there is
+  /// no tree of partials to read.
+  bool isOnline = false;
   Scalar accumulator = Scalar::F32;
   std::shared_ptr<algebra::TreeStore> store;
   algebra::TreeId tree = 0;
@@ -45,7 +48,13 @@ private:
   TermId value(mlir::Value f, int64_t row, int64_t position);
   TermId compute(mlir::Operation *op, int64_t row, int64_t position);
   TermId reduce(pact::ReduceOp op, int64_t row);
+  TermId online(pact::ReduceOp op, pact::NodeAttr attr, const NodeTerms &node,
+                int64_t row);
+  TermId take(pact::TakeOp op, int64_t row);
   TermId load(pact::InputOp input, int64_t row, int64_t position);
+  /// Positions that exist for a node, or where all agree for the operator.
+  int64_t extentOf(pact::ReduceOp op);
+  int64_t domain();
   TermId arithmetic(mlir::Operation *op, int64_t row, int64_t position);
   /// As an operand in `format`; constants and extents are rounded to it.
   TermId operand(mlir::Value f, Scalar format, int64_t row, int64_t position);

@@ -26,9 +26,10 @@ using Dims = std::map<std::string, int64_t>;
 /// An access outside of a tensor, scratch that is read before it is written,
 /// an exchange that leaves its subgroup and an output element that is written
 /// twice or never are errors that name the operation and the lane.
+/// `fault`, if given, becomes whether a kernel has set the fault word.
 mlir::FailureOr<Tensors>
 interpretNumbers(llvm::ArrayRef<kernel::FuncOp> steps, const Tensors &tensors,
-                 const Dims &dims);
+                 const Dims &dims, bool *fault = nullptr);
 
 /// One reduction of one row: what the contract declares and what the kernel
 /// does, in one store, so that equal trees have equal ids.
@@ -52,12 +53,14 @@ struct TreeReport {
 /// Runs all programs of a launch of `rows` rows on symbols and compares every
 /// output element with what the contract declares, bits for bits on every
 /// input: the trees of its nodes, roundings, primitives and elementwise
-/// operations. `extent` is that of the reduced dim. `offsets` cut it where the
-/// contract says @offsets; empty: a single block.
+/// operations. `extent` is that of the reduced dim as it is stored. `offsets`
+/// cut it where the contract says @offsets; empty: a single block. Elements of
+/// index tensors are `indices`, again and again; empty: the last position.
 mlir::FailureOr<TreeReport>
 interpretTrees(pact::ContractOp contract, pact::OperatorOp op,
                llvm::ArrayRef<kernel::FuncOp> steps, int64_t extent,
-               int64_t rows = 1, std::vector<int64_t> offsets = {});
+               int64_t rows = 1, std::vector<int64_t> offsets = {},
+               std::vector<int64_t> indices = {});
 
 /// The extents that decide: the contract's own, or with `*` those around each
 /// boundary of a digit, up to `most`.

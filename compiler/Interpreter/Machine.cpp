@@ -40,6 +40,8 @@ LogicalResult Machine::bindSlots() {
     auto buffer = buffers.find(name.substr(0, colon));
     auto dim = dims.find(name);
     slots.push_back(nullptr);
+    if (name == kernel::FuncOp::kFaultSlot)
+      continue;
     if (buffer != buffers.end() && colon == std::string::npos) {
       slots.back() = &buffer->second;
       continue;
@@ -107,6 +109,8 @@ LogicalResult Machine::runInstruction(const Instruction &what) {
     return read(what);
   case Form::Store:
     return store(what);
+  case Form::Fault:
+    return fault(what);
   case Form::Scratch:
     return success();
   case Form::Peek: {
@@ -190,11 +194,12 @@ LogicalResult Machine::uniform(const Instruction &what, Place place,
 }
 
 LogicalResult Machine::exchange(const Instruction &what) {
-  int64_t distance = cast<kernel::ExchangeOp>(what.op).getDistance();
+  auto op = cast<kernel::ExchangeOp>(what.op);
+  int64_t distance = op.getDistance();
   Place to = what.results[0], from = what.operands[0];
   for (int64_t lane = 0; lane < to.count; ++lane) {
     int64_t partner = lane ^ distance;
-    if (partner / code.subgroup != lane / code.subgroup)
+    if (!op.getFar() && partner / code.subgroup != lane / code.subgroup)
       return error(what, lane)
              << "distance " << distance << " reaches lane " << partner
              << ", beyond the subgroup of " << code.subgroup << " lanes";

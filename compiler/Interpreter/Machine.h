@@ -42,6 +42,8 @@ public:
 
   /// All programs. Other kernels may follow on the same buffers.
   mlir::LogicalResult run();
+  /// Whether a lane has set the fault word.
+  bool hasFault() const { return faulted; }
 
 private:
   struct Scratch {
@@ -57,6 +59,7 @@ private:
   mlir::LogicalResult load(const Instruction &what);
   mlir::LogicalResult read(const Instruction &what);
   mlir::LogicalResult store(const Instruction &what);
+  mlir::LogicalResult fault(const Instruction &what);
   template <typename AccessOp, typename Element>
   mlir::LogicalResult access(const Instruction &what, AccessOp op,
                              uint32_t operandsBefore, uint32_t elements,
@@ -83,6 +86,7 @@ private:
   std::vector<Cell> cells;
   std::vector<Scratch> scratch;
   int64_t program = 0, part = 0;
+  bool faulted = false;
 };
 
 } // namespace bitpact::interpreter

@@ -140,3 +140,14 @@ LogicalResult Machine::store(const Instruction &what) {
                   return success();
                 });
 }
+
+LogicalResult Machine::fault(const Instruction &what) {
+  Place mask = what.operands[1];
+  for (int64_t lane = 0; lane < code.lanes; ++lane) {
+    const Cell &cell = cells[mask.of(lane)];
+    if (!cell.isConcrete())
+      return error(what, lane) << "the mask is not known";
+    faulted |= bool(cell.bits);
+  }
+  return success();
+}

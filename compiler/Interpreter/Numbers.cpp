@@ -12,7 +12,8 @@ using namespace bitpact::interpreter;
 
 FailureOr<Tensors>
 interpreter::interpretNumbers(ArrayRef<kernel::FuncOp> steps,
-                              const Tensors &tensors, const Dims &dims) {
+                              const Tensors &tensors, const Dims &dims,
+                              bool *fault) {
   std::map<std::string, Buffer> buffers;
   for (const auto &[name, tensor] : tensors) {
     Buffer &buffer = buffers[name];
@@ -37,7 +38,7 @@ interpreter::interpretNumbers(ArrayRef<kernel::FuncOp> steps,
     }
   }
   TermStore terms;
-  if (failed(runSteps(steps, terms, buffers, dims)))
+  if (failed(runSteps(steps, terms, buffers, dims, fault)))
     return failure();
   Tensors outputs;
   for (const auto &[name, buffer] : buffers) {

@@ -98,9 +98,22 @@ LogicalResult interpreter::proveSchedule(pact::ContractOp contract,
                                          ArrayRef<kernel::FuncOp> steps,
                                          int64_t most) {
   kernel::FuncOp func = steps.front();
-  for (const Case &one : casesOf(contract, op, func, most)) {
+  bool takes = !op.getOps<pact::IndexOp>().empty();
+  for (Case one : casesOf(contract, op, func, most)) {
+    // The first and the last position there are, and those beside them: a row
+    // each where rows are cheap.
+    std::vector<int64_t> indices;
+    if (takes) {
+      int64_t exist = one.extent;
+      for (pact::ReduceOp reduce : op.getOps<pact::ReduceOp>())
+        exist = cast<pact::NodeAttr>(contract.getNodes().get(reduce.getNode()))
+                    .extentOf(one.extent);
+      indices = {exist - 1, exist, -1, 0};
+      one.rows = std::max<int64_t>(
+          one.rows, one.extent > 4096 ? 1 : one.extent > 64 ? 2 : 4);
+    }
     FailureOr<TreeReport> report = interpretTrees(
-        contract, op, steps, one.extent, one.rows, one.offsets);
+        contract, op, steps, one.extent, one.rows, one.offsets, indices);
     if (failed(report))
       return failure();
     if (report->equal())

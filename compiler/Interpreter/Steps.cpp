@@ -45,7 +45,10 @@ int64_t interpreter::alignmentOf(ArrayRef<kernel::FuncOp> steps,
 LogicalResult
 interpreter::runSteps(ArrayRef<kernel::FuncOp> steps, TermStore &terms,
                       std::map<std::string, Buffer> &buffers,
-                      const std::map<std::string, int64_t> &dims) {
+                      const std::map<std::string, int64_t> &dims,
+                      bool *fault) {
+  if (fault)
+    *fault = false;
   constexpr const char *name = "workspace";
   for (kernel::FuncOp step : steps) {
     FailureOr<Code> code = encode(step);
@@ -65,8 +68,11 @@ interpreter::runSteps(ArrayRef<kernel::FuncOp> steps, TermStore &terms,
         workspace.cells.resize(size_t(workspace.shape[0]));
       }
     }
-    if (failed(Machine(step, *code, terms, buffers, dims).run()))
+    Machine machine(step, *code, terms, buffers, dims);
+    if (failed(machine.run()))
       return failure();
+    if (fault)
+      *fault |= machine.hasFault();
   }
   buffers.erase(name);
   for (const auto &[tensor, buffer] : buffers)

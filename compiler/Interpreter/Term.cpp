@@ -4,7 +4,6 @@
 #include "compiler/Interpreter/Term.h"
 
 #include "contracts/reference/Arithmetic.h"
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -89,6 +88,22 @@ bool TermStore::isCanonical(TermId id) const {
   return terms[id].op == Op::Narrow || terms[id].op == Op::Constant;
 }
 
+/// Of a constant that is a power of two, if its inverse is a number too.
+std::optional<TermId> TermStore::exactInverse(TermId id) {
+  const Term &term = terms[id];
+  if (term.op != Op::Constant || !isFloat(term.type))
+    return std::nullopt;
+  algebra::Format format = formatOf(term.type);
+  double value = reference::decode(format, uint64_t(term.attribute));
+  int exponent;
+  if (std::abs(std::frexp(value, &exponent)) != 0.5)
+    return std::nullopt;
+  uint64_t inverse = reference::encode(format, 1 / value);
+  if (reference::decode(format, inverse) * value != 1)
+    return std::nullopt;
+  return constant(term.type, inverse);
+}
+
 TermId TermStore::product(Term term) {
   bool negative = false;
   for (TermId &factor : llvm::MutableArrayRef(term.operands, 2))
@@ -100,6 +115,11 @@ TermId TermStore::product(Term term) {
     term.op = Op::Mul;
     term.operands[2] = -1;
   }
+  for (int one : {0, 1})
+    if (term.op == Op::Mul && isConstant(term.operands[one], 1, false)) {
+      TermId same = term.operands[1 - one];
+      return negative ? normal({Op::Neg, term.type, {same, -1, -1}, 0}) : same;
+    }
   if (term.operands[0] > term.operands[1])
     std::swap(term.operands[0], term.operands[1]);
   if (negative)
@@ -139,6 +159,10 @@ TermId TermStore::normal(Term term) {
       return v[0];
     break;
   }
+  case Op::Div:
+    if (std::optional<TermId> inverse = exactInverse(v[1]))
+      return product({Op::Mul, term.type, {v[0], *inverse, -1}, 0});
+    break;
   case Op::Neg:
     if (terms[v[0]].op == Op::Neg)
       return terms[v[0]].operands[0];
@@ -206,7 +230,7 @@ TermId TermStore::apply(const Action &action, ArrayRef<TermId> operands) {
 }
 
 TermId TermStore::withSets(TermId root) {
-  llvm::DenseMap<TermId, TermId> done;
+  llvm::DenseMap<TermId, TermId> &done = inSets;
   auto members = [&](TermId top) {
     std::vector<TermId> found, open{top};
     llvm::DenseMap<TermId, bool> seen;

@@ -6,6 +6,7 @@
 
 #include "compiler/Interpreter/Scalar.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/DenseMap.h"
 
 #include <string>
 #include <vector>
@@ -40,8 +41,8 @@ struct Cell {
 
 /// Hash-consed terms in a normal form: terms of one id have the same bits on
 /// every input, but for what a NaN carries until it is stored. The laws used:
-/// −0 + x = x, max(−Inf, x) = x, fma(a, b, −0) = a·b, a sign moves out of a
-/// product, operands of commutative operations may be swapped, and converting
+/// −0 + x = x, max(−Inf, x) = x, 1·x = x, x / 2^k = 2^−k·x where 2^−k is a
+/// number, fma(a, b, −0) = a·b, a sign moves out of a product, operands of commutative operations may be swapped, and converting
 /// to a wider format and on or back rounds nothing.
 class TermStore {
 public:
@@ -70,12 +71,14 @@ private:
   TermId normal(Term term);
   TermId product(Term term);
   TermId narrowed(const Term &term);
+  std::optional<TermId> exactInverse(TermId id);
   bool isCanonical(TermId id) const;
   bool isConstant(TermId id, double value, bool negative) const;
   void write(TermId id, std::string &out, size_t limit) const;
 
   std::vector<Term> terms;
   std::vector<TermId> table;
+  llvm::DenseMap<TermId, TermId> inSets; ///< what `withSets` has given
 };
 
 } // namespace bitpact::interpreter

@@ -21,9 +21,9 @@ class Comparison {
 public:
   Comparison(pact::ContractOp contract, pact::OperatorOp op,
              ArrayRef<kernel::FuncOp> steps, int64_t extent, int64_t rows,
-             std::vector<int64_t> offsets)
+             std::vector<int64_t> offsets, std::vector<int64_t> indices)
       : contract(contract), op(op), steps(steps), extent(extent), rows(rows),
-        offsets(std::move(offsets)) {}
+        offsets(std::move(offsets)), indices(std::move(indices)) {}
 
   FailureOr<TreeReport> run();
 
@@ -35,8 +35,14 @@ private:
   }
   void findOffsets();
   void addBuffer(StringRef tensor, pact::RealType type, bool isOutput);
+  void addIndex(pact::IndexOp index);
   void compare(pact::OutputOp output, int64_t row, int64_t position,
                TermId expected, TermId actual);
+  /// Some node's maximum runs; then maxima are sets everywhere.
+  bool isOnline() const {
+    return llvm::any_of(*nodes,
+                        [](const NodeTerms &node) { return node.isOnline; });
+  }
   void locate(TermId expected, TermId actual);
   std::optional<size_t> lostNode(TermId expected, TermId actual);
   void readTrees();
@@ -45,7 +51,7 @@ private:
   pact::OperatorOp op;
   ArrayRef<kernel::FuncOp> steps;
   int64_t extent, rows;
-  std::vector<int64_t> offsets;
+  std::vector<int64_t> offsets, indices;
   /// The dim of the tensor that has them.
   StringAttr offsetsDim;
   StringAttr reduced;
@@ -89,6 +95,17 @@ void Comparison::addBuffer(StringRef tensor, pact::RealType type,
   buffer.strides = paddedStrides(buffer.shape, buffer.type,
                                  alignmentOf(steps, tensor));
   buffer.cells.resize(size_t(count));
+}
+
+void Comparison::addIndex(pact::IndexOp index) {
+  addBuffer(index.getTensor(), index.getResult().getType(), false);
+  Buffer &buffer = buffers[index.getTensor().str()];
+  uint64_t mask = ~uint64_t(0) >> (64 - widthOf(buffer.type));
+  for (auto [i, cell] : llvm::enumerate(buffer.cells)) {
+    int64_t position =
+        indices.empty() ? extent - 1 : indices[i % indices.size()];
+    cell = Cell::of(uint64_t(position) & mask);
+  }
 }
 
 /// Goes down while the two terms differ in one operand, and notes the nodes
@@ -154,8 +171,17 @@ void Comparison::compare(pact::OutputOp output, int64_t row, int64_t position,
     return;
   bool open = llvm::any_of(
       *nodes, [](const NodeTerms &node) { return node.hasOpenOrder; });
-  if (open && terms.withSets(expected) == terms.withSets(actual))
-    return;
+  if (open) {
+    TermId sets[] = {terms.withSets(expected), terms.withSets(actual)};
+    if (sets[0] == sets[1])
+      return;
+    if (isOnline()) {
+      expected = sets[0];
+      actual = sets[1];
+      for (NodeTerms &node : *nodes)
+        node.result = terms.withSets(node.result);
+    }
+  }
   locate(expected, actual);
   std::optional<size_t> lost = lostNode(expected, actual);
   if (lost && inNode && *lost != *inNode) {
@@ -164,7 +190,8 @@ void Comparison::compare(pact::OutputOp output, int64_t row, int64_t position,
     std::string text = llvm::formatv(
         "node '{0}', row {1}, extent {2}: the kernel computes nothing with the "
         "contract's tree {3}",
-        node.node, node.row, extent, briefText(*node.store, node.tree));
+        node.node, node.row, extent, node.isOnline ? std::string("of states")
+                                  : briefText(*node.store, node.tree));
     if (!llvm::is_contained(report.differences, text))
       report.differences.push_back(text);
     return;
@@ -173,8 +200,10 @@ void Comparison::compare(pact::OutputOp output, int64_t row, int64_t position,
     NodeTerms &node = (*nodes)[*inNode];
     std::string text = llvm::formatv(
         "node '{0}', row {1}, extent {2}: ", node.node, node.row, extent);
-    TreeReader reader(terms, node);
-    if (auto tree = reader.read(*computed[*inNode])) {
+    std::optional<algebra::TreeId> tree;
+    if (!isOnline())
+      tree = TreeReader(terms, node).read(*computed[*inNode]);
+    if (tree) {
       auto [declared, kernel] = firstDifference(*node.store, node.tree, *tree);
       text += "the kernel's tree is not the contract's; where they first "
               "differ the contract has " +
@@ -201,6 +230,8 @@ void Comparison::readTrees() {
     std::optional<algebra::TreeId> tree = node.tree;
     if (lostNodes.count(i))
       tree.reset();
+    else if (computed[i] && isOnline())
+      tree.reset();
     else if (computed[i])
       tree = TreeReader(terms, node).read(*computed[i]);
     report.trees.push_back({node.node, node.row, node.store, node.tree, tree});
@@ -213,13 +244,16 @@ FailureOr<TreeReport> Comparison::run() {
   findOffsets();
   for (pact::InputOp input : op.getOps<pact::InputOp>())
     addBuffer(input.getTensor(), input.getResult().getType(), false);
+  for (pact::IndexOp index : op.getOps<pact::IndexOp>())
+    addIndex(index);
   for (pact::OutputOp output : op.getOps<pact::OutputOp>())
     addBuffer(output.getTensor(),
               cast<pact::RealType>(output.getValue().getType()), true);
   int number = 0;
   for (auto &[name, buffer] : buffers) {
     terms.tensors.push_back(name);
-    for (size_t i = 0; i < buffer.cells.size() && !buffer.isOutput; ++i)
+    bool symbolic = !buffer.isOutput && isFloat(buffer.type);
+    for (size_t i = 0; i < buffer.cells.size() && symbolic; ++i)
       buffer.cells[i] =
           buffer.type == Scalar::I32 && offsetsDim
               ? Cell::of(uint32_t(offsets[i]))
@@ -258,7 +292,9 @@ FailureOr<TreeReport> Comparison::run() {
 FailureOr<TreeReport>
 interpreter::interpretTrees(pact::ContractOp contract, pact::OperatorOp op,
                             ArrayRef<kernel::FuncOp> steps, int64_t extent,
-                            int64_t rows, std::vector<int64_t> offsets) {
-  return Comparison(contract, op, steps, extent, rows, std::move(offsets))
+                            int64_t rows, std::vector<int64_t> offsets,
+                            std::vector<int64_t> indices) {
+  return Comparison(contract, op, steps, extent, rows, std::move(offsets),
+                    std::move(indices))
       .run();
 }

@@ -245,8 +245,9 @@ LogicalResult Compilation::compileJob(Job &job) {
   // spilled without any unrolling (around the call of a long division, say) is
   // kept, and the manifest counts it.
   kernel::ScheduleAttr was = job.proposal.schedule;
-  if (code->resources.spills && was.getUnroll() > 1) {
-    job.proposal.schedule = was.withUnroll(was.getUnroll() / 2);
+  if (code->resources.spills && (was.getUnroll() > 1 || was.getAhead())) {
+    job.proposal.schedule = was.getAhead() ? was.withAhead(0)
+                                           : was.withUnroll(was.getUnroll() / 2);
     return compileJob(job);
   }
   job.code = std::move(*code);

@@ -152,6 +152,17 @@ std::vector<std::string> served(Serves serves, ArrayRef<std::string> roles) {
   return result;
 }
 
+/// Running states compute much for each element, so that on GPUs the loads of a
+/// step must be under way while the one before it computes. CPUs look ahead by
+/// themselves.
+bool loadsAhead(pact::ContractOp contract, const codegen::Target &target) {
+  return target.kind() != codegen::TargetKind::Cpu &&
+         llvm::any_of(contract.getNodes(), [](NamedAttribute node) {
+           return cast<pact::NodeAttr>(node.getValue()).getState() ==
+                  algebra::State::Online;
+         });
+}
+
 /// Of the candidates for one purpose the first that keeps the contract is
 /// taken.
 bool samePurpose(const Candidate &a, const Candidate &b) {
@@ -178,7 +189,7 @@ schedule::propose(pact::ContractOp contract, pact::OperatorOp op,
   std::string rowDim, reducedDim;
   if (llvm::Expected<lowering::RowFamily> family =
           lowering::rowFamily(contract, op)) {
-    extent = family->extent;
+    extent = family->domain;
     rowDim = family->rowDim;
     reducedDim = family->reducedDim;
   } else {
@@ -201,6 +212,8 @@ schedule::propose(pact::ContractOp contract, pact::OperatorOp op,
     auto attr = kernel::ScheduleAttr::get(
         contract.getContext(), c.kind, c.lanes, c.subgroup, c.programsPerGroup,
         c.vectorBytes, c.unroll, c.adjacent, c.rowsPerLane, c.split);
+    if (loadsAhead(contract, target))
+      attr = attr.withAhead(1);
     if (extent != lowering::kDynamic && extent < c.leastExtent)
       continue;
     if (std::optional<std::string> why = lowering::whyNot(contract, op, attr)) {

@@ -49,7 +49,8 @@ LogicalResult
 ScheduleAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                      StringRef kind, int64_t lanes, int64_t subgroup,
                      int64_t programsPerGroup, int64_t vectorBytes,
-                     int64_t unroll, bool, int64_t rowsPerLane, int64_t split) {
+                     int64_t unroll, bool, int64_t rowsPerLane, int64_t split,
+                     int64_t ahead) {
   if (kind != "row_per_group" && kind != "row_per_lane")
     return emitError() << "schedule kind is '" << kind
                        << "'; allowed are row_per_group and row_per_lane";
@@ -72,6 +73,8 @@ ScheduleAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
   if (programsPerGroup < 1 || vectorBytes < 0 || unroll < 1)
     return emitError() << "programs_per_group and unroll must be positive, "
                           "vector_bytes not negative";
+  if (ahead < 0 || ahead > 1)
+    return emitError() << "ahead is " << ahead << "; allowed are 0 and 1";
   return success();
 }
 
@@ -87,6 +90,8 @@ std::string ScheduleAttr::text() const {
     text += llvm::formatv(" rows_per_lane={0}", getRowsPerLane());
   if (getSplit())
     text += llvm::formatv(" split={0}", getSplit());
+  if (getAhead())
+    text += llvm::formatv(" ahead={0}", getAhead());
   return text;
 }
 
@@ -98,7 +103,13 @@ int64_t ScheduleAttr::rowPack(int64_t bytes) const {
 ScheduleAttr ScheduleAttr::withUnroll(int64_t elements) const {
   return get(getContext(), getKind(), getLanes(), getSubgroup(),
              getProgramsPerGroup(), getVectorBytes(), elements, getAdjacent(),
-             getRowsPerLane(), getSplit());
+             getRowsPerLane(), getSplit(), getAhead());
+}
+
+ScheduleAttr ScheduleAttr::withAhead(int64_t steps) const {
+  return get(getContext(), getKind(), getLanes(), getSubgroup(),
+             getProgramsPerGroup(), getVectorBytes(), getUnroll(),
+             getAdjacent(), getRowsPerLane(), getSplit(), steps);
 }
 
 LogicalResult
@@ -221,6 +232,22 @@ LogicalResult ReadOp::verify() {
 
 LogicalResult StoreOp::verify() {
   return verifyAccess(*this, getValues().getTypes());
+}
+
+LogicalResult FaultOp::verify() {
+  Type word = cast<BufferType>(getWord().getType()).getElementType();
+  if (!word.isInteger(32))
+    return emitOpError() << "word is a buffer of " << word << "; it is i32";
+  if (!getElementTypeOrSelf(getMask().getType()).isInteger(1))
+    return emitOpError() << "mask of type " << getMask().getType();
+  return success();
+}
+
+void ExchangeOp::getEffects(
+    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  // Lanes that meet must not be moved apart.
+  if (getFar())
+    effects.emplace_back(MemoryEffects::Write::get());
 }
 
 LogicalResult ExchangeOp::verify() {

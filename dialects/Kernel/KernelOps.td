@@ -28,7 +28,8 @@ def Kernel_FuncOp : Kernel_Op<"func", [IsolatedFromAbove, Symbol,
   let summary = "the body of one program of a launch";
   let description = [{
     Arguments follow the calling convention of packages: for each tensor its
-    buffer and the strides of all axes but the last, then every dim (i64).
+    buffer and the strides of all axes but the last, then every dim (i64), then
+    the word that `kernel.fault` sets, if any does (`@fault`).
     `slots` names them in order, `rows` is the dim whose index the programs cut
     among themselves (empty if there is a single row).
 
@@ -60,6 +61,8 @@ def Kernel_FuncOp : Kernel_Op<"func", [IsolatedFromAbove, Symbol,
   let extraClassDeclaration = [{
     /// The argument of that slot name; null if there is none.
     ::mlir::BlockArgument slot(::llvm::StringRef name);
+    /// The slot of the fault word.
+    static constexpr ::llvm::StringLiteral kFaultSlot = "@fault";
   }];
 }
 
@@ -160,6 +163,20 @@ def Kernel_StoreOp : Kernel_Op<"store", [AttrSizedOperandSegments,
   let hasVerifier = 1;
 }
 
+def Kernel_FaultOp : Kernel_Op<"fault", [MemoryEffects<[MemWrite]>]> {
+  let summary = "says that a value was not what it must be";
+  let description = [{
+    Sets the word to 1 if the mask holds in any lane. The caller may have given
+    no word (a null pointer); then nothing is written. Example:
+    `kernel.fault %word mask (%m : vector<32xi1>) : !kernel.buffer<i32>`.
+  }];
+  let arguments = (ins Kernel_Buffer:$word, Kernel_Value:$mask);
+  let assemblyFormat = [{
+    $word `mask` `(` $mask `:` type($mask) `)` attr-dict `:` type($word)
+  }];
+  let hasVerifier = 1;
+}
+
 def Kernel_ScratchOp : Kernel_Op<"scratch", [MemoryEffects<[MemAlloc]>]> {
   let summary = "private storage, uninitialised";
   let description = "Example: `%s = kernel.scratch : <16 x vector<8xf32>>`.";
@@ -195,17 +212,22 @@ def Kernel_PokeOp : Kernel_Op<"poke", [MemoryEffects<[MemWrite]>]> {
 
 //===- lanes ---------------------------------------------------------------===//
 
-def Kernel_ExchangeOp : Kernel_Op<"exchange", [Pure,
+def Kernel_ExchangeOp : Kernel_Op<"exchange", [
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
     SameOperandsAndResultType]> {
   let summary = "the value of the lane whose index differs in one bit";
   let description = [{
     Lane l receives the value of lane l xor `distance`; `distance` is a power of
-    two below the subgroup. Example:
-    `%p = kernel.exchange %v distance 16 : vector<32xf32>`.
+    two below the subgroup, or below the lanes where the exchange is `far`: that
+    one goes through storage and synchronises. Example:
+    `%p = kernel.exchange %v distance 16 : vector<32xf32>`,
+    `%q = kernel.exchange %v distance 64 far : vector<256xf32>`.
   }];
-  let arguments = (ins Kernel_Value:$value, I64Attr:$distance);
+  let arguments = (ins Kernel_Value:$value, I64Attr:$distance, UnitAttr:$far);
   let results = (outs Kernel_Value:$result);
-  let assemblyFormat = "$value `distance` $distance attr-dict `:` type($result)";
+  let assemblyFormat = [{
+    $value `distance` $distance (`far` $far^)? attr-dict `:` type($result)
+  }];
   let hasVerifier = 1;
 }
 

@@ -50,7 +50,9 @@ def Kernel_Schedule : AttrDef<Kernel_Dialect, "Schedule"> {
       better take neighbouring elements wherever the order is free;
     * `rows_per_lane`: neighbouring rows that a lane of `row_per_lane` has;
     * `split`: the outermost merge is cut over programs, each with about that
-      many elements at least; a second kernel merges their partials. 0 if not.
+      many elements at least; a second kernel merges their partials. 0 if not;
+    * `ahead`: steps of a running state by which loads precede the arithmetic, 0
+      (as if not written) or 1.
 
     Example: `#kernel.schedule<"row_per_group", lanes = 32, subgroup = 32,
     programs_per_group = 4, vector_bytes = 16, unroll = 128>`.
@@ -60,21 +62,31 @@ def Kernel_Schedule : AttrDef<Kernel_Dialect, "Schedule"> {
                         "int64_t":$vectorBytes, "int64_t":$unroll,
                         OptionalParameter<"bool">:$adjacent,
                         DefaultValuedParameter<"int64_t", "1">:$rowsPerLane,
-                        DefaultValuedParameter<"int64_t", "0">:$split);
+                        DefaultValuedParameter<"int64_t", "0">:$split,
+                        DefaultValuedParameter<"int64_t", "0">:$ahead);
   let builders = [
     AttrBuilder<(ins "::llvm::StringRef":$kind, "int64_t":$lanes,
                      "int64_t":$subgroup, "int64_t":$programsPerGroup,
                      "int64_t":$vectorBytes, "int64_t":$unroll), [{
       return $_get($_ctxt, kind, lanes, subgroup, programsPerGroup, vectorBytes,
                    unroll, /*adjacent=*/false, /*rowsPerLane=*/int64_t(1),
-                   /*split=*/int64_t(0));
+                   /*split=*/int64_t(0), /*ahead=*/int64_t(0));
+    }]>,
+    AttrBuilder<(ins "::llvm::StringRef":$kind, "int64_t":$lanes,
+                     "int64_t":$subgroup, "int64_t":$programsPerGroup,
+                     "int64_t":$vectorBytes, "int64_t":$unroll,
+                     "bool":$adjacent, "int64_t":$rowsPerLane,
+                     "int64_t":$split), [{
+      return $_get($_ctxt, kind, lanes, subgroup, programsPerGroup, vectorBytes,
+                   unroll, adjacent, rowsPerLane, split, /*ahead=*/int64_t(0));
     }]>
   ];
   let assemblyFormat = [{
     `<` $kind `,` `lanes` `=` $lanes `,` `subgroup` `=` $subgroup `,`
     `programs_per_group` `=` $programsPerGroup `,` `vector_bytes` `=`
     $vectorBytes `,` `unroll` `=` $unroll (`,` `adjacent` `=` $adjacent^)?
-    (`rows_per_lane` `=` $rowsPerLane^)? (`split` `=` $split^)? `>`
+    (`rows_per_lane` `=` $rowsPerLane^)? (`split` `=` $split^)?
+    (`ahead` `=` $ahead^)? `>`
   }];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -87,6 +99,7 @@ def Kernel_Schedule : AttrDef<Kernel_Dialect, "Schedule"> {
     int64_t rowPack(int64_t bytes) const;
     /// The same schedule with fewer or more registers.
     ScheduleAttr withUnroll(int64_t elements) const;
+    ScheduleAttr withAhead(int64_t steps) const;
     /// One line for manifests and reports.
     std::string text() const;
   }];

@@ -109,6 +109,30 @@ std::string tests::sumContract(const std::string &hidden,
   "rounding": {"y": "f32 rne"}, "primitives": {"sum.step": "add.f32"}})";
 }
 
+std::string tests::stateContract(const std::string &vocab,
+                                 const std::string &partition,
+                                 const std::string &merges,
+                                 const std::string &state,
+                                 const std::string &start) {
+  bool online = state == "online";
+  bool meets = merges.find("merge") != std::string::npos;
+  return R"({"bitpact": 1, "name": "test/state", "op": "log_sum_exp@1",
+  "dims": {"tokens": "*", "vocab": )" +
+         vocab + R"(}, "types": {"x": "f32", "y": "f32"},
+  "nodes": {
+    "max": {"domain": "vocab", "partition": "all:*", "merge": ["all any"],
+            "start": "identity", "precision": {"accumulator": "f32"}},
+    "sum": {"domain": "vocab", "partition": ")" +
+         partition + R"(", "merge": [)" + merges + R"(], "start": ")" + start +
+         R"(", "state": ")" + state +
+         R"(", "precision": {"accumulator": "f32"}}},
+  "rounding": {"y": "f32 rne"},
+  "primitives": {"max.step": "max.f32", "sum.step": "add.f32",
+    "sum.weight": "exp_diff.f32", "log": "log.f32")" +
+         (online ? R"(, "sum.rescale": "exp_diff.f32")" : "") +
+         (meets ? R"(, "sum.combine": "combine.mul_add.f32")" : "") + "}}";
+}
+
 kernel::ScheduleAttr tests::schedule(llvm::StringRef kind, int64_t lanes,
                                      int64_t subgroup, int64_t vectorBytes,
                                      int64_t unroll) {

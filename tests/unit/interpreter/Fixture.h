@@ -66,6 +66,12 @@ struct Kernel {
 /// Nothing if the schedule cannot keep the contract.
 std::optional<Kernel> lower(const Case &of, kernel::ScheduleAttr schedule);
 
+/// `log_sum_exp@1` over `vocab`, f32; `state` is two_pass or online.
+std::string stateContract(const std::string &vocab,
+                          const std::string &partition,
+                          const std::string &merges, const std::string &state,
+                          const std::string &start = "identity");
+
 /// Inputs with wide exponents, zeros of both signs, some infinities and NaNs.
 interpreter::Tensors inputs(const Case &of, int64_t rows, std::mt19937 &random);
 /// The same with the outputs, which have no bytes.

@@ -82,6 +82,39 @@ TEST_CASE("an fma with -0 is a product, signs move out of products") {
       CHECK(value(kFma, {a, b, f32(-0.0)}) == value(kMul, {a, b}));
 }
 
+TEST_CASE("division by a power of two is the product with its inverse") {
+  TermStore terms;
+  TermId x = terms.element(0, 0, F32);
+  Action div{Op::Div, F32, F32};
+  auto by = [&](double value) {
+    return terms.apply(div, {x, terms.constant(F32, f32(value))});
+  };
+  auto times = [&](double value) {
+    return terms.apply(kMul, {x, terms.constant(F32, f32(value))});
+  };
+  CHECK(by(1) == x);
+  CHECK(times(1) == x);
+  CHECK(by(2) == times(0.5));
+  CHECK(by(-0.25) == times(-4));
+  CHECK(by(0x1p127) == times(0x1p-127)); // a subnormal number
+  CHECK(by(-1) != x);
+  // 1/3 is rounded, 2^128 is no f32, and 0, Inf and NaN have no inverse.
+  for (double value : {3.0, 0x1p-128, 0.0, double(INFINITY), double(NAN)})
+    CHECK(terms[by(value)].op == Op::Div);
+
+  // The law on numbers: every power, and what rounds, overflows and vanishes.
+  for (int power = -127; power <= 127; ++power) {
+    float divisor = std::ldexp(1.0f, power), inverse = std::ldexp(1.0f, -power);
+    for (uint64_t bits : {0x00000000u, 0x80000001u, 0x00000003u, 0x007fffffu,
+                          0x00800001u, 0x3f800001u, 0x40490fdbu, 0xff7fffffu,
+                          0x7f000001u, 0x7f800000u, 0x00ffffffu, 0x01234567u}) {
+      uint64_t operands[] = {bits, f32(divisor)};
+      uint64_t factors[] = {bits, f32(inverse)};
+      REQUIRE(evaluate(div, operands) == evaluate(kMul, factors));
+    }
+  }
+}
+
 TEST_CASE("conversions that round nothing are gone, roundings stay") {
   TermStore terms;
   auto to = [&](Scalar format, TermId x) {

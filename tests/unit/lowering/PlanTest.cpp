@@ -16,6 +16,7 @@ namespace {
 struct Shape {
   const char *kind = "row_per_group";
   int64_t lanes = 8, vectorBytes = 16, unroll = 64;
+  const char *state = "";
 };
 
 llvm::Expected<NodePlan> tryPlan(const std::string &partition,
@@ -24,7 +25,7 @@ llvm::Expected<NodePlan> tryPlan(const std::string &partition,
   mlir::MLIRContext &context = compilerContext();
   auto node = llvm::cast_if_present<pact::NodeAttr>(mlir::parseAttribute(
       "#pact.node<domain \"hidden\" partition \"" + partition + "\" merge [" +
-          merge + "] start identity accumulator f32>",
+          merge + "] start identity " + shape.state + " accumulator f32>",
       &context));
   REQUIRE(node);
   auto schedule =
@@ -189,6 +190,52 @@ TEST_CASE("which blocks may be short") {
   CHECK(shortDigits("k:*", R"("k pairwise")", 64) == "-");
   CHECK(shortDigits("k:*", R"("k pairwise")", 63) == "s");
   CHECK(shortDigits("a:2 k:12", R"("k pairwise", "a fold")", 24) == "-s");
+}
+
+TEST_CASE("states: where the carry is, and how many accumulators there are") {
+  Shape online;
+  online.state = "state online";
+  NodePlan shared =
+      plan("sweep:* step:4 lane:32 pack:4",
+           R"("pack chain", "sweep carry", "step halving", "lane halving")",
+           5120, online);
+  CHECK(textOf(shared) ==
+        "3:4*1 registers chain, 0:10*1 loop carry, 1:4*1 registers halving, "
+        "2:4*8 loop halving, 2:8*1 lanes halving");
+  CHECK(shared.carry == 1);
+  CHECK(shared.plain == 2);
+  CHECK(shared.merge == 5);
+  CHECK(shared.slots == 16);
+  CHECK(shared.slotsInLoops);
+  CHECK(shared.order[2].slotStride == 1);
+  CHECK(shared.order[3].slotStride == 4);
+  NodePlan own = plan("sweep:* lane:8 pack:4",
+                      R"("pack chain", "sweep carry", "lane halving merge")",
+                      5120, online);
+  CHECK(own.merge == 2);
+  CHECK(own.order.size() == 3);
+  CHECK(own.slots == 1);
+  CHECK_FALSE(own.slotsInLoops);
+  // Without a carry, all elements of a state are one step.
+  NodePlan once =
+      plan("part:* lane:8", R"("lane halving", "part fold merge")", 64, online);
+  CHECK(once.carry == 1);
+  CHECK(once.plain == 1);
+  CHECK(once.merge == 1);
+
+  // Accumulators that share a maximum are kept all at once.
+  CHECK(whyNot("part:* step:4 lane:8",
+               R"("step carry", "lane halving", "part fold")", 64 * 16384,
+               online) ==
+        "merge: 'part' is merged above the carry, and 32768 accumulators share "
+        "a maximum; a schedule of rows keeps at most 8192");
+  CHECK(whyNot("part:* step:4 lane:8",
+               R"("step carry", "lane halving", "part fold")", kDynamic,
+               online) ==
+        "merge: 'part' is merged above the carry, and every block of it has an "
+        "accumulator; how many there are is open. A schedule of rows keeps "
+        "them with a fixed radix, or below the carry, or with 'part fold "
+        "merge'");
 }
 
 TEST_CASE("refusals name the field") {
