@@ -72,6 +72,17 @@ bitpact_status bitpact_kernel_workspace(const bitpact_kernel *kernel,
   });
 }
 
+bitpact_status bitpact_kernel_fault(bitpact_kernel *kernel, uint32_t *fault) {
+  return guard([&] {
+    require(kernel, "kernel");
+    require(fault, "fault");
+    *fault = 0;
+    kernel->kernel->device->checkFork();
+    if (kernel->kernel->fault)
+      *fault = kernel->kernel->fault->take();
+  });
+}
+
 // A copy, so that a later version can fill in what its caller does not know.
 static bitpact_launch_args known(const bitpact_launch_args *args) {
   require(args, "args");

@@ -158,7 +158,8 @@ bitpact_status bitpact_contract_get_tensor(const bitpact_package *package,
     const auto &dims = package->contracts[contract].tensors[tensor].dims;
     fillInfo(info, {0, plan.name.c_str(), plan.kind == package::TensorKind::Out,
                     package::name(plan.type), runtime::dataType(plan.type),
-                    uint32_t(dims.size()), dims.data()});
+                    uint32_t(dims.size()), dims.data(),
+                    plan.kind == package::TensorKind::Index});
   });
 }
 

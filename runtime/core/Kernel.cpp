@@ -28,6 +28,8 @@ DLDataType dataType(package::ElementType type) {
     return {kDLFloat, 64, 1};
   case package::ElementType::I32:
     return {kDLInt, 32, 1};
+  case package::ElementType::I64:
+    return {kDLInt, 64, 1};
   }
   return {kDLOpaqueHandle, 0, 0};
 }
@@ -233,6 +235,10 @@ std::shared_ptr<Kernel> lookup(std::shared_ptr<const package::Package> package,
                manifest.variants[kernel->variants.front()]);
   for (uint32_t variant : kernel->variants)
     kernel->candidates.push_back(planVariant(*kernel, variant));
+  for (const Candidate &candidate : kernel->candidates)
+    for (const SlotPlan &slot : candidate.slots)
+      if (slot.kind == ArgumentKind::Fault && !kernel->fault)
+        kernel->fault = std::make_shared<FaultWord>(device);
   return kernel;
 }
 

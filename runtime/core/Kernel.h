@@ -8,7 +8,9 @@
 #include "runtime/package/Formula.h"
 #include "runtime/package/Reader.h"
 
+#include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -82,6 +84,28 @@ struct Candidate {
   std::shared_ptr<drivers::Code> code;
 };
 
+// The word in device memory that a kernel sets when an index or offsets of a
+// launch name what is not there. Launches of one kernel share it.
+class FaultWord {
+public:
+  explicit FaultWord(std::shared_ptr<drivers::Device> device)
+      : device(std::move(device)) {}
+  ~FaultWord();
+  FaultWord(const FaultWord &) = delete;
+
+  void allocate(); // once; later calls do nothing
+  uint64_t address() const {
+    return reinterpret_cast<uint64_t>(data.load(std::memory_order_acquire));
+  }
+  // Waits for the device, then returns the word and sets it to 0.
+  uint32_t take();
+
+private:
+  std::shared_ptr<drivers::Device> device;
+  std::mutex mutex;
+  std::atomic<void *> data{nullptr};
+};
+
 struct Kernel {
   std::shared_ptr<const package::Package> package;
   std::shared_ptr<drivers::Device> device;
@@ -91,6 +115,7 @@ struct Kernel {
   std::vector<DimPlan> dims;         // in the operator's order
   std::vector<Candidate> candidates; // in order of trial
   std::vector<uint32_t> variants;    // of the candidates
+  std::shared_ptr<FaultWord> fault;  // null where no candidate takes one
 
   const package::Variant &variantOf(const Candidate &candidate) const {
     return package->manifest.variants[candidate.variant];

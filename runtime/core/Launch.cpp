@@ -94,6 +94,8 @@ void prepare(const Kernel &kernel, const int64_t extents[maxDims]) {
     workspaceBytes(candidate, extents);
     candidate.code->prepare();
   }
+  if (kernel.fault)
+    kernel.fault->allocate();
 }
 
 static void checkWorkspace(const bitpact_launch_args &args, uint64_t bytes) {
@@ -134,6 +136,14 @@ void launch(const Kernel &kernel, const bitpact_launch_args &args) {
       break;
     case ArgumentKind::Workspace:
       slots[i] = reinterpret_cast<uint64_t>(args.workspace);
+      break;
+    case ArgumentKind::Fault:
+      slots[i] = kernel.fault->address();
+      if (!slots[i])
+        fail(BITPACT_BAD_STATE,
+             "variant '{}' reports bad indices in a word that prepare "
+             "allocates; call bitpact_kernel_prepare before the first launch",
+             kernel.variantOf(candidate).id);
       break;
     }
   }

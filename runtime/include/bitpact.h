@@ -98,10 +98,11 @@ typedef struct bitpact_tensor_info {
   size_t size;
   const char *name;
   int is_output;
-  const char *type; /* bf16 f16 f32 f64 i32 */
+  const char *type; /* bf16 f16 f32 f64 i32 i64 */
   DLDataType dtype;
   uint32_t rank;
   const char *const *dims; /* rank names */
+  int is_index; /* an input of integers that name elements of other tensors */
 } bitpact_tensor_info;
 BITPACT_API bitpact_status
 bitpact_contract_get_tensor(const bitpact_package *package, uint32_t contract,
@@ -271,6 +272,14 @@ typedef struct bitpact_launch_args {
  * be captured in a graph. On a cpu it returns when the work is done. */
 BITPACT_API bitpact_status
 bitpact_kernel_launch(bitpact_kernel *kernel, const bitpact_launch_args *args);
+/* Indices that lie outside of what they index, and offsets that do not ascend
+ * from 0 to their extent, never lead to a read: what depends on them is NaN,
+ * and the kernel notes a fault. This waits for the device, sets `fault` to 1 if
+ * a launch of this kernel had a fault since the last call, or to 0, and clears
+ * it. Not during a graph capture. A kernel that can fault must be prepared
+ * before its first launch (BITPACT_BAD_STATE). */
+BITPACT_API bitpact_status bitpact_kernel_fault(bitpact_kernel *kernel,
+                                                uint32_t *fault);
 /* Which variant that launch would take (index in the package). */
 BITPACT_API bitpact_status
 bitpact_kernel_select(const bitpact_kernel *kernel,

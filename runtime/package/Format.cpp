@@ -33,12 +33,22 @@ const char *name(ElementType type) {
     return "f64";
   case ElementType::I32:
     return "i32";
+  case ElementType::I64:
+    return "i64";
   }
   return "?";
 }
 
 const char *name(TensorKind kind) {
-  return kind == TensorKind::In ? "in" : "out";
+  switch (kind) {
+  case TensorKind::In:
+    return "in";
+  case TensorKind::Out:
+    return "out";
+  case TensorKind::Index:
+    return "index";
+  }
+  return "?";
 }
 
 const char *name(ArgumentKind kind) {
@@ -51,6 +61,8 @@ const char *name(ArgumentKind kind) {
     return "dim";
   case ArgumentKind::Workspace:
     return "workspace";
+  case ArgumentKind::Fault:
+    return "fault";
   }
   return "?";
 }
@@ -76,6 +88,7 @@ int64_t bytesOf(ElementType type) {
   case ElementType::I32:
     return 4;
   case ElementType::F64:
+  case ElementType::I64:
     return 8;
   }
   return 0;
@@ -205,7 +218,7 @@ void to_json(json &value, const Manifest &manifest) {
 
 std::vector<Argument> argumentList(const std::vector<ContractTensor> &tensors,
                                    const std::vector<std::string> &dimOrder,
-                                   bool workspace) {
+                                   bool workspace, bool fault) {
   std::vector<Argument> arguments;
   for (const ContractTensor &tensor : tensors) {
     arguments.push_back({ArgumentKind::Pointer, tensor.name, 0, ""});
@@ -217,6 +230,8 @@ std::vector<Argument> argumentList(const std::vector<ContractTensor> &tensors,
     arguments.push_back({ArgumentKind::Dim, "", 0, dim});
   if (workspace)
     arguments.push_back({ArgumentKind::Workspace, "", 0, ""});
+  if (fault)
+    arguments.push_back({ArgumentKind::Fault, "", 0, ""});
   return arguments;
 }
 

@@ -5,9 +5,10 @@
 // A package is a directory:
 //   manifest.json             canonical text of the manifest, then "\n"
 //   contracts/<digest>.json   canonical text of each contract
-//   code/<variant>.{cubin,so} code objects, and .{ptx,s} for inspection
+//   code/<variant>.{cubin,hsaco,so} code objects, and .{ptx,s} to read
 // The writer (codegen) and the reader (runtime) meet here and nowhere else.
-// The format only grows: a reader of format N reads every format up to N.
+// The format only grows: a reader of format N reads every format up to N, and a
+// manifest says the least format that has all it uses.
 #ifndef BITPACT_RUNTIME_PACKAGE_FORMAT_H
 #define BITPACT_RUNTIME_PACKAGE_FORMAT_H
 
@@ -25,7 +26,8 @@
 namespace bitpact::package {
 
 // Format 2 has variants of several steps, launches that are split, and ceil()
-// in workspace sizes. A package that has none of them is written as format 1.
+// in workspace sizes, the type i64, the tensor kind "index" and the argument
+// kind "fault". A package that has none of them is written as format 1.
 inline constexpr int64_t formatVersion = 2;
 inline constexpr const char *manifestName = "manifest.json";
 
@@ -58,14 +60,17 @@ enum class ElementType : uint8_t {
   F16 = 2,
   F32 = 3,
   F64 = 4,
-  I32 = 5
+  I32 = 5,
+  I64 = 6
 };
-enum class TensorKind : uint8_t { In = 1, Out = 2 };
+// An Index is an input of integers that name elements of other tensors.
+enum class TensorKind : uint8_t { In = 1, Out = 2, Index = 3 };
 enum class ArgumentKind : uint8_t {
   Pointer = 1,
   Stride = 2,
   Dim = 3,
-  Workspace = 4
+  Workspace = 4,
+  Fault = 5
 };
 enum class Evidence : uint8_t { None = 0, Model = 1, Measured = 2 };
 
@@ -185,8 +190,8 @@ struct Variant {
 };
 
 struct Manifest {
-  int64_t format = 1; // seal() raises it to what the variants need
-  std::string sha256;                          // seal() fills it
+  int64_t format = 1; // seal() raises it to formatOf()
+  std::string sha256; // seal() fills it
   std::map<std::string, std::string> producer; // tool -> version
   std::vector<ContractEntry> contracts;
   std::vector<Variant> variants;
@@ -215,12 +220,12 @@ int64_t formatOf(const Manifest &);
 // Sets `format` and `sha256` and returns the bytes of manifest.json.
 std::string seal(Manifest &);
 
-// The argument list of format 1: for each tensor its pointer and the strides
-// of all axes but the last; every dim, in the operator's order; and the
-// workspace pointer, where the variant has one.
+// The argument list: for each tensor its pointer and the strides of all axes
+// but the last; every dim, in the operator's order; the workspace pointer and
+// the fault word's, where the variant has them.
 std::vector<Argument> argumentList(const std::vector<ContractTensor> &,
                                    const std::vector<std::string> &dimOrder,
-                                   bool workspace = false);
+                                   bool workspace = false, bool fault = false);
 
 } // namespace bitpact::package
 

@@ -3,11 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/package/Format.h"
 
-#include <algorithm>
-
 #include <mbedtls/sha256.h>
 #include <mbedtls/version.h>
 #include <nlohmann/json.hpp>
+
+#include <algorithm>
 
 namespace bitpact::package {
 
@@ -46,6 +46,14 @@ int64_t formatOf(const Manifest &manifest) {
     if (!variant.then.empty() || variant.launch.split != Split() ||
         variant.workspace.find('(') != std::string::npos)
       return 2;
+  for (const Variant &variant : manifest.variants)
+    for (const Argument &argument : variant.arguments)
+      if (argument.kind == ArgumentKind::Fault)
+        return 2;
+  for (const ContractEntry &contract : manifest.contracts)
+    for (const ContractTensor &tensor : contract.tensors)
+      if (tensor.kind == TensorKind::Index || tensor.type == ElementType::I64)
+        return 2;
   return 1;
 }
 

@@ -135,11 +135,11 @@ ContractEntry parseContract(const Field &field) {
     item.keys({"name", "kind", "dims", "type"});
     contract.tensors.push_back(
         {item["name"].text(),
-         item["kind"].one({TensorKind::In, TensorKind::Out}),
+         item["kind"].one({TensorKind::In, TensorKind::Out, TensorKind::Index}),
          item["dims"].texts(),
          item["type"].one({ElementType::BF16, ElementType::F16,
-                           ElementType::F32, ElementType::F64,
-                           ElementType::I32})});
+                           ElementType::F32, ElementType::F64, ElementType::I32,
+                           ElementType::I64})});
   });
   field["dims"].entries([&](const std::string &dim, const Field &item) {
     contract.dims[dim] =
@@ -154,7 +154,8 @@ Argument parseArgument(const Field &field) {
   field.entries([&](const std::string &key, const Field &item) {
     if (key == "kind")
       argument.kind = item.one({ArgumentKind::Pointer, ArgumentKind::Stride,
-                                ArgumentKind::Dim, ArgumentKind::Workspace});
+                                ArgumentKind::Dim, ArgumentKind::Workspace,
+                                ArgumentKind::Fault});
   });
   switch (argument.kind) {
   case ArgumentKind::Pointer:
@@ -171,6 +172,7 @@ Argument parseArgument(const Field &field) {
     argument.dim = field["dim"].text();
     break;
   case ArgumentKind::Workspace:
+  case ArgumentKind::Fault:
     field.keys({"kind"});
     break;
   }

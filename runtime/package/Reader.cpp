@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/package/Reader.h"
 
+#include "runtime/package/ContractText.h"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -32,9 +34,15 @@ struct Descriptor {
 } // namespace
 
 // A regular file, whole. O_NONBLOCK: a pipe in its place must not hang us.
+// O_NOFOLLOW: what a link leads to is no part of the package and may change
+// with it closed.
 static std::string readFile(const std::string &path, int64_t maxBytes) {
-  Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  Descriptor file{
+      ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)};
   struct stat status;
+  if (file.fd < 0 && errno == ELOOP)
+    throw FormatError(fmt::format(
+        "{}: is a symbolic link; a package holds its files itself", path));
   if (file.fd < 0 || ::fstat(file.fd, &status))
     throw FileError(fmt::format("{}: {}", path, std::strerror(errno)));
   if (!S_ISREG(status.st_mode))
@@ -181,6 +189,11 @@ Package openPackage(const std::string &dir) {
   if (status.type() != fs::file_type::directory)
     throw FileError(
         fmt::format("{}: is not a directory; a package is one", dir));
+  for (const char *folder : {"code", "contracts"})
+    if (fs::is_symlink(fs::path(dir) / folder, error))
+      throw FormatError(fmt::format("{}/{}: is a symbolic link; a package "
+                                    "holds its files itself",
+                                    dir, folder));
   std::string manifestPath = dir + "/" + manifestName;
   if (!fs::exists(manifestPath, error))
     throw FileError(fmt::format("{}: has no {}, so it is not a package", dir,
@@ -194,6 +207,13 @@ Package openPackage(const std::string &dir) {
     known.insert(contract.file);
     package.contractTexts.push_back(
         readHashed(dir, contract.file, contract.sha256, -1));
+    const std::string &text = package.contractTexts.back();
+    checkNesting(text, dir + "/" + contract.file);
+    try {
+      verifyContract(package.manifest, contract, text);
+    } catch (const FormatError &error) {
+      throw FormatError(fmt::format("{}/{}", dir, error.what()));
+    }
   }
   for (const Variant &variant : package.manifest.variants) {
     known.insert(variant.code.file);

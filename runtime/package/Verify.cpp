@@ -113,6 +113,11 @@ struct Checker {
       std::string here = fmt::format("{}[{}]", at, i);
       checkIdentifier(here + ".name", tensor.name);
       once(seen, here + ".name", tensor.name);
+      bool integer =
+          tensor.type == ElementType::I32 || tensor.type == ElementType::I64;
+      if (tensor.kind == TensorKind::Index && !integer)
+        fail("{}.type: is '{}', must be i32 or i64 for an index", here,
+             name(tensor.type));
       if (tensor.dims.size() > maxRank)
         fail("{}.dims: rank {}, at most {} is allowed", here,
              tensor.dims.size(), maxRank);
@@ -200,11 +205,12 @@ struct Checker {
            variant.arguments.size(), maxArguments);
     // The dims stand in the operator's order, which only this list tells.
     std::vector<std::string> order;
-    bool workspace = false;
+    bool workspace = false, fault = false;
     for (const Argument &argument : variant.arguments) {
       if (argument.kind == ArgumentKind::Dim)
         order.push_back(argument.dim);
       workspace |= argument.kind == ArgumentKind::Workspace;
+      fault |= argument.kind == ArgumentKind::Fault;
     }
     std::set<std::string> named(order.begin(), order.end());
     bool complete =
@@ -216,7 +222,7 @@ struct Checker {
       fail("{}: the dims are {}, must be each dim of the contract once", at,
            order);
     std::vector<Argument> wanted =
-        argumentList(contract.tensors, order, workspace);
+        argumentList(contract.tensors, order, workspace, fault);
     auto show = [](const Argument &argument) {
       switch (argument.kind) {
       case ArgumentKind::Pointer:
@@ -227,6 +233,8 @@ struct Checker {
         return "dim " + argument.dim;
       case ArgumentKind::Workspace:
         return std::string("workspace");
+      case ArgumentKind::Fault:
+        return std::string("fault word");
       }
       return std::string();
     };

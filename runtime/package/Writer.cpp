@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/package/Writer.h"
 
+#include "runtime/package/ContractText.h"
 #include "runtime/package/Reader.h"
 
 #include <fmt/format.h>
@@ -141,6 +142,8 @@ void writePackage(const std::string &dir, Manifest manifest,
   // What a reader would refuse is not written.
   std::string sealed = seal(manifest);
   parseManifest(sealed, manifestName);
+  for (const ContractEntry &contract : manifest.contracts)
+    verifyContract(manifest, contract, files.at(contract.file));
 
   if (fs::exists(target.parent_path() / manifestName))
     throw FileError(fmt::format("{}: lies inside of the package {}, where it "

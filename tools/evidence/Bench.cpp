@@ -3,8 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/evidence/Bench.h"
 
-#include "tools/evidence/Inputs.h"
+#include "tools/evidence/Indices.h"
 #include "tools/evidence/Layout.h"
+#include "tools/evidence/Overhead.h"
 #include "tools/evidence/ParallelCopy.h"
 #include "tools/evidence/Shape.h"
 
@@ -100,9 +101,8 @@ public:
     std::map<std::string, reference::Tensor> data;
     for (const TensorSpec &tensor : contract.tensors)
       if (!tensor.output)
-        data[tensor.name] =
-            generateInput(contract, tensor, Recipe::Dense, 1, dims,
-                          !rows.hasRows(tensor));
+        data[tensor.name] = Indices(contract).generate(
+            Recipe::Dense, 1, tensor, dims, !rows.hasRows(tensor));
     for (int64_t i = 0; i < count; ++i) {
       BufferSet &set = sets.emplace_back();
       for (const TensorSpec &tensor : contract.tensors) {
@@ -234,12 +234,13 @@ BenchReport bench(const Package &package, const BenchOptions &options,
   }
   std::vector<const ContractSpec *> contracts =
       chooseContracts(package, options.contract);
+  RowShape::requireOpen(contracts, options.extents);
   int64_t done = 0,
           total = static_cast<int64_t>(contracts.size() * devices.size() *
                                        options.rows.size());
   for (const ContractSpec *contract : contracts) {
     RowShape shape(*contract);
-    for (const Device &device : devices)
+    for (const Device &device : devices) {
       for (int64_t rows : shape.rowCounts(options.rows)) {
         progress(
             fmt::format("{} on {}, {} rows", contract->name, device.name, rows),
@@ -248,6 +249,11 @@ BenchReport bench(const Package &package, const BenchOptions &options,
           ShapeBench(package, device, *contract, shape.withRows(dims, rows))
               .run(options.rounds, report);
       }
+      measureOverhead(
+          package, device, *contract,
+          shape.withRows(shape.openExtents(options.extents).front(), 1),
+          report);
+    }
   }
   return report;
 }
@@ -270,8 +276,20 @@ json toJson(const BenchReport &report) {
                        {"copy_milliseconds", one.copyMilliseconds},
                        {"gigabytes_per_second", one.gigabytesPerSecond()},
                        {"ratio", one.ratio()}});
+  json overheads = json::array();
+  for (const Overhead &one : report.overheads)
+    overheads.push_back({{"contract", one.contract->digest},
+                         {"name", one.contract->name},
+                         {"variant", one.variant->id},
+                         {"device", one.device},
+                         {"role", one.role},
+                         {"dims", one.dims},
+                         {"microseconds", one.microseconds},
+                         {"bare_microseconds", one.bareMicroseconds},
+                         {"added_microseconds", one.added()}});
   return {{"devices", report.devices},
           {"results", results},
+          {"overheads", overheads},
           {"notes", report.notes}};
 }
 

@@ -36,9 +36,20 @@ struct BenchResult {
   double gigabytesPerSecond() const { return bytes / milliseconds * 1e-6; }
 };
 
+/// Times on the host of one launch, by the runtime and by the driver alone.
+struct Overhead {
+  const ContractSpec *contract = nullptr;
+  const VariantSpec *variant = nullptr;
+  std::string device, role;
+  std::map<std::string, int64_t> dims;
+  double microseconds = 0, bareMicroseconds = 0;
+  double added() const { return microseconds - bareMicroseconds; }
+};
+
 struct BenchReport {
   std::vector<std::string> devices;
   std::vector<BenchResult> results;
+  std::vector<Overhead> overheads;
   /// Variants whose conditions exclude a shape, and why others did not run.
   std::vector<std::string> notes;
 };

@@ -4,7 +4,7 @@
 #include "tools/evidence/Check.h"
 
 #include "contracts/reference/Evaluator.h"
-#include "tools/evidence/Inputs.h"
+#include "tools/evidence/Indices.h"
 #include "tools/evidence/Layout.h"
 #include "tools/evidence/Shape.h"
 
@@ -84,6 +84,10 @@ private:
                         std::vector<Placed> &placed);
   void record(Runner &runner, const Case &one, const Layout &layout,
               Difference difference, const std::string &against);
+  /// The fault word must be set exactly if an index of the launch is bad:
+  /// of all rows, or of one of them.
+  void checkFault(Runner &runner, const Case &one, const Layout &layout,
+                  int64_t row = -1);
   void noteSameBytes();
 
   const Package &package;
@@ -92,6 +96,7 @@ private:
   CheckReport report;
   std::vector<Device> devices;
   RowShape shape;
+  std::optional<Indices> inputs;
   std::vector<Runner> runners;
   /// Of the case under way: which bytes each variant gave, and the reports
   /// that got their first difference, each with its place in `given`.
@@ -113,6 +118,7 @@ CheckReport Checker::run() {
   }
   std::vector<const ContractSpec *> chosen =
       chooseContracts(package, options.contract);
+  RowShape::requireOpen(chosen, options.extents);
   total = static_cast<int64_t>(chosen.size() * options.recipes.size()) *
           options.trials;
   for (const ContractSpec *contract : chosen)
@@ -177,6 +183,7 @@ std::vector<int64_t> Checker::rowsFor(const Dims &extents) const {
 
 void Checker::checkContract(const ContractSpec &contract) {
   shape = RowShape(contract);
+  inputs.emplace(contract);
   findRunners(contract);
   if (!runners.empty()) {
     Evaluator oracle(nlohmann::json::parse(contract.text));
@@ -204,9 +211,8 @@ void Checker::checkData(const ContractSpec &contract, const Evaluator &oracle,
     Answer result{std::string(nameOf(recipe)), seed, {}, {}};
     for (const TensorSpec &tensor : contract.tensors)
       if (!tensor.output)
-        result.inputs[tensor.name] =
-            generateInput(contract, tensor, recipe, seed, dims,
-                          !shape.hasRows(tensor));
+        result.inputs[tensor.name] = inputs->generate(
+            recipe, seed, tensor, dims, !shape.hasRows(tensor));
     result.outputs = oracle.run(result.inputs);
     ++report.oracleRuns;
     return result;
@@ -276,6 +282,7 @@ void Checker::launchAndCompare(Runner &runner, const Case &one,
         placed[i].put(turn % 2 ? 0x5a : 0xa5, nullptr);
     runner.kernel.launch(views);
     ++variant.launches;
+    checkFault(runner, one, layout);
     std::string outputs;
     for (size_t i = 0; i < placed.size(); ++i) {
       const TensorSpec &tensor = one.contract.tensors[i];
@@ -345,6 +352,7 @@ void Checker::checkLoneRows(const Case &one, const Device &device) {
       }
       runner.kernel.launch(views);
       ++variant.launches;
+      checkFault(runner, one, layout, row);
       for (size_t i = 0; i < placed.size(); ++i) {
         const TensorSpec &tensor = one.contract.tensors[i];
         if (!tensor.output)
@@ -362,6 +370,28 @@ void Checker::checkLoneRows(const Case &one, const Device &device) {
       }
     }
   fresh.clear();
+}
+
+void Checker::checkFault(Runner &runner, const Case &one, const Layout &layout,
+                         int64_t row) {
+  bool bad = false;
+  for (const TensorSpec &tensor : one.contract.tensors) {
+    Bytes bytes = one.bytes(tensor);
+    if (row >= 0 && shape.hasRows(tensor)) {
+      size_t each = bytes.size() / shape.rowsOf(one.dims);
+      bytes = bytes.subspan(row * each, each);
+    }
+    bad |= inputs->anyBad(tensor, bytes, one.dims);
+  }
+  if (runner.kernel.takeFault() == bad)
+    return;
+  Difference difference;
+  difference.tensor = "fault word";
+  difference.expected = bad ? "1" : "0";
+  difference.actual = bad ? "0" : "1";
+  record(runner, one, layout, difference,
+         bad ? "the indices, of which one names no element"
+             : "the indices, which all name elements");
 }
 
 void Checker::record(Runner &runner, const Case &one, const Layout &layout,

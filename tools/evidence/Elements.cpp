@@ -32,6 +32,8 @@ FormatFacts factsOf(Format format) {
 uint64_t encode(Format format, double value) {
   if (format == Format::I32)
     return static_cast<uint32_t>(static_cast<int32_t>(value));
+  if (format == Format::I64)
+    return static_cast<uint64_t>(static_cast<int64_t>(value));
   auto [exponentBits, fractionBits] = factsOf(format);
   FormatFacts facts{exponentBits, fractionBits};
   uint64_t infinity = ((1ull << exponentBits) - 1) << fractionBits;
@@ -60,6 +62,8 @@ uint64_t encode(Format format, double value) {
 double decode(Format format, uint64_t bits) {
   if (format == Format::I32)
     return static_cast<int32_t>(static_cast<uint32_t>(bits));
+  if (format == Format::I64)
+    return static_cast<double>(static_cast<int64_t>(bits));
   if (format == Format::F64)
     return std::bit_cast<double>(bits);
   auto [exponentBits, fractionBits] = factsOf(format);

@@ -104,6 +104,13 @@ LaunchResult launch(const LaunchRequest &request) {
   int64_t variant = kernel.select(views);
   // When no variant fits, the launch says so and lists those there are.
   kernel.launch(views);
+  if (kernel.takeFault())
+    throw UserError(fmt::format(
+        "{} ({}), variant {} on {}: an index names an element that is not "
+        "there, or offsets do not ascend from 0 to their extent; what depends "
+        "on it would be NaN, so no output is written",
+        contract.name, contract.digest.substr(0, 12),
+        request.package->variants().at(variant).id, request.device));
   result.variant = &request.package->variants().at(variant);
   for (size_t i = 0; i < placed.size(); ++i) {
     const TensorSpec &spec = contract.tensors[i];

@@ -154,9 +154,11 @@ Format formatOf(const std::string &file, const std::string &descr, bool bf16) {
     return Format::F64;
   if (descr == "<i4")
     return Format::I32;
+  if (descr == "<i8")
+    return Format::I64;
   throw UserError(
       file, fmt::format("element type '{}' is not read; use <f2, <f4, <f8, "
-                        "<i4, or 16-bit items with ':bf16' after the name",
+                        "<i4, <i8, or 16-bit items with ':bf16' after the name",
                         descr));
 }
 
@@ -172,6 +174,8 @@ std::string descrOf(Format format) {
     return "<f8";
   case Format::I32:
     return "<i4";
+  case Format::I64:
+    return "<i8";
   }
   return "";
 }

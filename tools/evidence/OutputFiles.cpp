@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
@@ -20,6 +21,24 @@ OutputFiles::~OutputFiles() {
   std::error_code ignored;
   for (const auto &[temporary, file] : pending)
     fs::remove(temporary, ignored);
+  for (const Growing &one : growing) {
+    close(one.descriptor);
+    if (one.isNew)
+      fs::remove(one.file, ignored);
+  }
+}
+
+void OutputFiles::append(const std::string &file, std::string_view bytes) {
+  // Opened now, so that what cannot be written fails before anything is.
+  int flags = O_WRONLY | O_APPEND | O_CLOEXEC;
+  int descriptor = open(file.c_str(), flags | O_CREAT | O_EXCL, 0666);
+  bool isNew = descriptor >= 0;
+  if (!isNew && errno == EEXIST)
+    descriptor = open(file.c_str(), flags);
+  if (descriptor < 0)
+    throw UserError(file,
+                    fmt::format("cannot write: {}", std::strerror(errno)));
+  growing.push_back({file, std::string(bytes), descriptor, isNew});
 }
 
 void OutputFiles::write(const std::string &file, std::string_view bytes) {
@@ -48,6 +67,14 @@ void OutputFiles::commit() {
       throw UserError(file, fmt::format("cannot write: {}", error.message()));
   }
   pending.clear();
+  for (Growing &one : growing) {
+    ssize_t put = ::write(one.descriptor, one.bytes.data(), one.bytes.size());
+    one.isNew = false;
+    if (put != static_cast<ssize_t>(one.bytes.size()))
+      throw UserError(one.file, fmt::format("cannot write: {}",
+                                            put < 0 ? std::strerror(errno)
+                                                    : "no space is left"));
+  }
 }
 
 } // namespace bitpact::evidence

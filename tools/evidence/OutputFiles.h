@@ -12,7 +12,8 @@
 namespace bitpact::evidence {
 
 /// Writes each file under a temporary name beside its own; commit() renames
-/// them all. Without it nothing is left behind.
+/// them all, then adds lines to files that grow. Without it nothing is left
+/// behind.
 class OutputFiles {
 public:
   OutputFiles() = default;
@@ -22,10 +23,19 @@ public:
 
   /// Throws UserError naming the file and the reason.
   void write(const std::string &file, std::string_view bytes);
+  /// At the end of what the file holds, in one piece: several processes may
+  /// add to one file.
+  void append(const std::string &file, std::string_view bytes);
   void commit();
 
 private:
   std::vector<std::pair<std::string, std::string>> pending;
+  struct Growing {
+    std::string file, bytes;
+    int descriptor;
+    bool isNew;
+  };
+  std::vector<Growing> growing;
 };
 
 } // namespace bitpact::evidence

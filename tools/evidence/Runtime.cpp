@@ -32,6 +32,7 @@ TensorSpec tensorSpec(const bitpact_package *package, uint32_t contract,
   TensorSpec spec;
   spec.name = info.name;
   spec.output = info.is_output;
+  spec.index = info.is_index;
   spec.type = info.type;
   spec.dtype = info.dtype;
   spec.dims = strings(info.dims, info.rank);
@@ -161,6 +162,10 @@ void require(bitpact_status status) {
       status == BITPACT_BAD_STATE)
     throw std::runtime_error(message);
   throw UserError(message);
+}
+
+const char *kindOf(const TensorSpec &tensor) {
+  return tensor.output ? "out" : tensor.index ? "index" : "in";
 }
 
 Package::Package(const std::string &path) : packagePath(path) {
@@ -320,6 +325,21 @@ void Kernel::launch(const std::vector<View> &tensors, uint64_t site) const {
   bitpact_launch_args args = arguments(tensors, storage, list);
   args.site = site;
   require(bitpact_kernel_launch(owner.get(), &args));
+}
+
+PreparedLaunch Kernel::prepareLaunch(const std::vector<View> &tensors) const {
+  // Moved as a whole: what points into the vectors keeps pointing there.
+  PreparedLaunch launch;
+  launch.kernel = owner;
+  launch.views = tensors;
+  launch.args = arguments(launch.views, launch.storage, launch.list);
+  return launch;
+}
+
+bool Kernel::takeFault() const {
+  uint32_t fault = 0;
+  require(bitpact_kernel_fault(owner.get(), &fault));
+  return fault;
 }
 
 } // namespace bitpact::evidence

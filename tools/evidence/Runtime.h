@@ -21,7 +21,7 @@ void require(bitpact_status status);
 
 struct TensorSpec {
   std::string name;
-  bool output = false;
+  bool output = false, index = false;
   algebra::Format format = algebra::Format::F32;
   std::string type;
   DLDataType dtype{};
@@ -89,6 +89,9 @@ private:
   std::shared_ptr<bitpact_device> owner;
 };
 
+/// "in", "out" or "index".
+const char *kindOf(const TensorSpec &tensor);
+
 /// The cpu, and the first GPU where there is one.
 std::vector<std::string> devicesHere();
 
@@ -119,6 +122,25 @@ struct View {
   std::vector<int64_t> shape, strides;
 };
 
+/// A launch whose arguments are laid out: nothing but the call of the runtime.
+class PreparedLaunch {
+public:
+  bitpact_status operator()() const {
+    return bitpact_kernel_launch(kernel.get(), &args);
+  }
+
+  PreparedLaunch(PreparedLaunch &&) = default;
+
+private:
+  friend class Kernel;
+  PreparedLaunch() = default;
+  std::shared_ptr<bitpact_kernel> kernel;
+  std::vector<View> views;
+  std::vector<DLTensor> storage;
+  std::vector<const DLTensor *> list;
+  bitpact_launch_args args{};
+};
+
 class Kernel {
 public:
   /// `variant` may be empty: the best one at each launch.
@@ -133,6 +155,10 @@ public:
   int64_t select(const std::vector<View> &tensors) const;
   /// Does not wait.
   void launch(const std::vector<View> &tensors, uint64_t site = 0) const;
+  PreparedLaunch prepareLaunch(const std::vector<View> &tensors) const;
+  uint64_t workspaceBytes() const { return workspace.bytes(); }
+  /// Waits. Did a launch since the last call meet a bad index?
+  bool takeFault() const;
 
 private:
   bitpact_launch_args arguments(const std::vector<View> &tensors,

@@ -39,6 +39,8 @@ std::optional<Format> formatOf(const std::string &type) {
     return Format::F64;
   if (type == "I32")
     return Format::I32;
+  if (type == "I64")
+    return Format::I64;
   return std::nullopt;
 }
 
@@ -170,7 +172,7 @@ Tensor readSafetensors(const std::string &file, const std::string &key) {
   std::optional<Format> format = formatOf(entry.type);
   if (!format)
     throw UserError(file, fmt::format("tensor '{}': dtype {} is not read, use "
-                                      "BF16, F16, F32, F64 or I32",
+                                      "BF16, F16, F32, F64, I32 or I64",
                                       name, entry.type));
   uint64_t bytes = entry.end - entry.begin;
   int64_t elements = checkedElements(file, entry.shape);

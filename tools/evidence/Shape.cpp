@@ -103,6 +103,31 @@ std::vector<Dims> RowShape::openExtents(
   return all;
 }
 
+void RowShape::requireOpen(
+    const std::vector<const ContractSpec *> &contracts,
+    const std::map<std::string, std::vector<int64_t>> &given) {
+  for (const auto &[dim, extents] : given) {
+    std::vector<std::string> reasons;
+    bool open = false;
+    for (const ContractSpec *contract : contracts) {
+      RowShape shape(*contract);
+      auto fixed = shape.fixed.find(dim);
+      open |= shape.open.count(dim) > 0;
+      reasons.push_back(fmt::format(
+          "{} {}", contract->name,
+          fixed != shape.fixed.end()
+              ? fmt::format("fixes it at {}", fixed->second)
+          : dim == shape.rowDim
+              ? std::string("has rows along it, which --rows counts")
+              : fmt::format("has no such dim, but {}",
+                            fmt::join(contract->dimOrder, ", "))));
+    }
+    if (!open)
+      throw UserError(fmt::format("--dim '{}': is not open: {}", dim,
+                                  fmt::join(reasons, "; ")));
+  }
+}
+
 std::vector<const ContractSpec *> chooseContracts(const Package &package,
                                                   const std::string &selector) {
   std::vector<const ContractSpec *> chosen;

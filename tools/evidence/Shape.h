@@ -32,6 +32,11 @@ public:
     auto found = open.find(dim);
     return found != open.end() && found->second;
   }
+  /// Throws UserError unless each of these dims is open in one of the contracts
+  /// and is not their row dim.
+  static void
+  requireOpen(const std::vector<const ContractSpec *> &contracts,
+              const std::map<std::string, std::vector<int64_t>> &given);
   /// Every combination of extents of the other open dims, with the fixed ones.
   std::vector<Dims>
   openExtents(const std::map<std::string, std::vector<int64_t>> &given) const;

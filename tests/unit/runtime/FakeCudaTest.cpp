@@ -21,9 +21,10 @@ namespace {
 // As in fake_cuda.c.
 struct FakeCudaLog {
   int contexts, modules, launches, capturing, failLaunch, pushed;
+  int allocations, synchronizations, parameters;
   unsigned grid, block, shared, dynamicSharedSet;
   void *stream;
-  uint64_t slots[5];
+  uint64_t slots[8];
   unsigned parts, merges;
 };
 
@@ -287,4 +288,50 @@ TEST_CASE("memory, streams and events reach the driver") {
   CHECK(bitpact_device_free(cuda.get(), data) == BITPACT_OK);
   CHECK(bitpact_device_alloc(cuda.get(), ~uint64_t(0), &data) ==
         BITPACT_OUT_OF_MEMORY);
+}
+
+TEST_CASE("the fault word lies on the device from prepare on") {
+  Scratch scratch;
+  Package sample;
+  sample.add(takenContract());
+  package::Variant variant = takenVariant("only");
+  variant.target = {package::TargetKind::Cuda, "sm_90a", ""};
+  variant.code.file = "code/only.cubin";
+  variant.entry = "row_sum";
+  sample.add(variant, elf);
+  sample.write(scratch / "pkg");
+  OpenPackage package = open(scratch / "pkg");
+  OpenDevice device = test::device("cuda:0");
+  OpenKernel kernel = test::kernel(package, device);
+  FakeCudaLog &log = fake();
+  int held = log.allocations;
+
+  alignas(256) float x[64], y[8];
+  int64_t target[8] = {};
+  Tensor tx(x, {8, 8}), ty(y, {8}), ti(target, {8}, {kDLInt, 64, 1});
+  for (Tensor *tensor : {&tx, &ty, &ti})
+    tensor->tensor.device = {kDLCUDA, 0};
+  Launch launch(tx, ti, ty);
+  CHECK(launch.run(kernel) == BITPACT_BAD_STATE);
+  bitpact_dim dims[] = {{"tokens", 8}};
+  REQUIRE(bitpact_kernel_prepare(kernel.get(), dims, 1) == BITPACT_OK);
+  CHECK(log.allocations == held + 1);
+  log.parameters = 7;
+  REQUIRE(launch.run(kernel) == BITPACT_OK);
+  log.parameters = 0;
+  CHECK(log.allocations == held + 1); // a launch allocates nothing
+  CHECK(log.slots[2] == reinterpret_cast<uint64_t>(target));
+  // The fake's memory is the host's, so the test can be the kernel.
+  auto *word = reinterpret_cast<uint32_t *>(log.slots[6]);
+  REQUIRE(word);
+  CHECK(*word == 0);
+  *word = 1;
+  uint32_t fault = 0;
+  int waits = log.synchronizations;
+  REQUIRE(bitpact_kernel_fault(kernel.get(), &fault) == BITPACT_OK);
+  CHECK(fault == 1);
+  CHECK(log.synchronizations == waits + 1);
+  CHECK(*word == 0);
+  kernel.reset();
+  CHECK(log.allocations == held);
 }

@@ -4,6 +4,7 @@
 #include "tests/unit/runtime/Fixture.h"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -51,7 +52,33 @@ std::string kernelBytes(const std::string &file) {
   return readBytes(executable.parent_path() / "../lib/test-kernels" / file);
 }
 
-const std::string contractText = "{\"bitpact\":1}";
+std::string contractText(const package::ContractEntry &contract) {
+  using nlohmann::json;
+  json tensors = json::array(), types = json::object(), dims = json::object();
+  json body = json::array();
+  for (const package::ContractTensor &tensor : contract.tensors) {
+    tensors.push_back({{"name", tensor.name},
+                       {"kind", package::name(tensor.kind)},
+                       {"dims", tensor.dims}});
+    types[tensor.name] = package::name(tensor.type);
+    if (tensor.kind == package::TensorKind::Index)
+      body.push_back({{"op", "take"}});
+  }
+  for (const auto &[dim, extent] : contract.dims)
+    dims[dim] = extent == package::dynamicExtent ? json("*") : json(extent);
+  return package::canonicalText(
+      {{"bitpact", 1},
+       {"name", contract.name},
+       {"op",
+        {{"name", contract.op.substr(0, contract.op.find('@'))},
+         {"version", 1},
+         {"dims", {"tokens", "hidden"}},
+         {"tensors", tensors},
+         {"body", body}}},
+       {"types", types},
+       {"dims", dims},
+       {"nodes", json::object()}});
+}
 #if defined(__x86_64__)
 const std::string baseLevel = "x86-64", nextLevel = "x86-64-v2";
 #else
@@ -88,6 +115,24 @@ package::ContractEntry mapContract() {
   return contract;
 }
 
+package::ContractEntry takenContract() {
+  package::ContractEntry contract = contractOf("taken");
+  contract.tensors.push_back({"target",
+                              package::TensorKind::Index,
+                              {"tokens"},
+                              package::ElementType::I64});
+  contract.tensors.push_back(
+      {"y", package::TensorKind::Out, {"tokens"}, package::ElementType::F32});
+  return contract;
+}
+
+package::Variant takenVariant(const std::string &id) {
+  package::Variant variant = variantOf(takenContract(), id, "taken");
+  variant.arguments = package::argumentList(takenContract().tensors,
+                                            {"tokens", "hidden"}, false, true);
+  return variant;
+}
+
 package::Variant variantOf(const package::ContractEntry &contract,
                            const std::string &id, const std::string &entry) {
   package::Variant variant;
@@ -110,7 +155,7 @@ package::Variant variantOf(const package::ContractEntry &contract,
 void Package::add(const package::ContractEntry &contract) {
   manifest.producer = {{"bitpact", "test"}};
   manifest.contracts.push_back(contract);
-  files[contract.file] = contractText;
+  files[contract.file] = contractText(contract);
 }
 
 void Package::add(const package::Variant &variant, const std::string &bytes) {
@@ -172,7 +217,13 @@ Tensor::Tensor(void *data, std::vector<int64_t> shape, DLDataType dtype,
 }
 
 Launch::Launch(const Tensor &x, const Tensor &y)
-    : tensors{&x.tensor, &y.tensor} {
+    : Launch(std::vector<const DLTensor *>{&x.tensor, &y.tensor}) {}
+
+Launch::Launch(const Tensor &x, const Tensor &index, const Tensor &y)
+    : Launch(
+          std::vector<const DLTensor *>{&x.tensor, &index.tensor, &y.tensor}) {}
+
+Launch::Launch(std::vector<const DLTensor *> list) : tensors(std::move(list)) {
   args = {sizeof args,
           tensors.data(),
           uint32_t(tensors.size()),

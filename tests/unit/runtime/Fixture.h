@@ -34,7 +34,10 @@ package::ContractEntry
 rowSumContract(package::ElementType result = package::ElementType::F32);
 // x[tokens, hidden] f32 -> y[tokens, hidden] f32.
 package::ContractEntry mapContract();
-extern const std::string contractText;
+// x[tokens, hidden] f32, target[tokens] i64 (an index) -> y[tokens] f32.
+package::ContractEntry takenContract();
+// The canonical text that fits what the manifest says.
+std::string contractText(const package::ContractEntry &contract);
 
 // The least level, which every processor of this kind runs, and the one above.
 extern const std::string baseLevel, nextLevel;
@@ -52,6 +55,8 @@ struct Package {
 };
 // One contract, one variant of row_sum for every role.
 Package rowSumPackage();
+// A variant of takenContract(), with a fault word.
+package::Variant takenVariant(const std::string &id);
 
 template <typename T, void (*Close)(T *)> struct Closer {
   void operator()(T *handle) const { Close(handle); }
@@ -84,6 +89,7 @@ struct Tensor {
 
 struct Launch {
   Launch(const Tensor &x, const Tensor &y);
+  Launch(const Tensor &x, const Tensor &index, const Tensor &y);
   Launch(const Launch &) = delete;
   bitpact_status run(const OpenKernel &kernel) const;
   // The id of the variant that would run, or the message of the failure.
@@ -91,6 +97,9 @@ struct Launch {
                      const OpenKernel &kernel) const;
   std::vector<const DLTensor *> tensors;
   bitpact_launch_args args;
+
+private:
+  explicit Launch(std::vector<const DLTensor *> tensors);
 };
 
 // rows x columns of small integers, whose sums are exact in any order.

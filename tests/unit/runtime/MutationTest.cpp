@@ -4,6 +4,7 @@
 #include "tests/unit/runtime/Fixture.h"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include <filesystem>
 #include <sys/stat.h>
@@ -139,4 +140,95 @@ TEST_CASE("code that changes after the package was opened does not run") {
   Tensor tx(x.data(), {3, 8}), ty(y.data(), {3});
   CHECK(Launch(tx, ty).run(kernel) == BITPACT_OK);
   CHECK(y == rowSums(x, 8));
+}
+
+TEST_CASE("symbolic links inside of a package are refused, one to it is not") {
+  Scratch scratch;
+  std::string dir = scratch / "pkg";
+  Package sample = smallPackage();
+  sample.write(dir);
+  for (std::string name :
+       {std::string("manifest.json"), sample.manifest.contracts[0].file,
+        sample.manifest.variants[0].code.file, std::string("code"),
+        std::string("contracts")}) {
+    std::string path = dir + "/" + name, away = scratch / "away";
+    fs::rename(path, away);
+    fs::create_symlink(away, path);
+    CHECK_THAT(openMessage(dir),
+               Contains(name + ": is a symbolic link; a package holds its "
+                               "files itself"));
+    fs::remove(path);
+    fs::rename(away, path);
+    CHECK(openMessage(dir, BITPACT_OK) == "accepted");
+  }
+  fs::create_symlink(dir, scratch / "link");
+  CHECK(openMessage(scratch / "link", BITPACT_OK) == "accepted");
+}
+
+TEST_CASE("a manifest that was sealed anew must fit its contracts") {
+  Scratch scratch;
+  std::string dir = scratch / "pkg";
+  Package sample = smallPackage();
+  sample.write(dir);
+  const std::string text = readBytes(dir + "/manifest.json");
+  auto resealed = [&](auto edit) {
+    nlohmann::json value = nlohmann::json::parse(text);
+    edit(value, value["contracts"][0], value["variants"][0]);
+    value["sha256"] = package::manifestHash(value);
+    writeBytes(dir + "/manifest.json", package::canonicalText(value) + "\n");
+    std::string said = openMessage(dir);
+    writeBytes(dir + "/manifest.json", text);
+    CHECK_THAT(said, Contains(sample.manifest.contracts[0].file));
+    return said;
+  };
+  using json = nlohmann::json;
+  // The two tensors change places, in everything that names them by place.
+  CHECK_THAT(resealed([](json &, json &c, json &v) {
+               std::swap(c["tensors"][0], c["tensors"][1]);
+               std::swap(v["tensors"][0], v["tensors"][1]);
+               json &a = v["arguments"];
+               a = {a[2], a[0], a[1], a[3], a[4]};
+             }),
+             Contains("tensors: manifest.json says [y, x], the contract says "
+                      "[x, y]"));
+  CHECK_THAT(resealed([](json &, json &, json &v) {
+               std::swap(v["arguments"][3], v["arguments"][4]);
+             }),
+             Contains("arguments of variant 'only', dims: manifest.json says "
+                      "[hidden, tokens], the contract says [tokens, hidden]"));
+  CHECK_THAT(resealed([](json &, json &c, json &) {
+               c["tensors"][0]["type"] = "i32";
+             }),
+             Contains("tensor 'x', type: manifest.json says i32, the contract "
+                      "says f32"));
+  CHECK_THAT(resealed([](json &, json &c, json &v) {
+               c["tensors"][0]["kind"] = "out";
+               v["tensors"][0]["mutable"] = true;
+             }),
+             Contains("tensor 'x', kind: manifest.json says out"));
+  CHECK_THAT(resealed([](json &, json &c, json &) { c["dims"]["hidden"] = 9; }),
+             Contains("dims: manifest.json says {\"hidden\": \"9\""));
+  CHECK_THAT(resealed([](json &, json &c, json &) { c["op"] = "row_sum@2"; }),
+             Contains("op: manifest.json says row_sum@2, the contract says "
+                      "row_sum@1"));
+  CHECK_THAT(resealed([](json &, json &c, json &) { c["name"] = "other"; }),
+             Contains("name: manifest.json says other"));
+  CHECK_THAT(resealed([](json &m, json &, json &v) {
+               m["format"] = 2;
+               v["arguments"].push_back({{"kind", "fault"}});
+             }),
+             Contains("manifest.json says a fault word, the contract says no "
+                      "fault word"));
+  // And a contract text that is none.
+  std::string file = dir + "/" + sample.manifest.contracts[0].file;
+  const std::string contract = readBytes(file);
+  for (std::string bad : {std::string("{}"), std::string("[1]"),
+                          std::string("nothing"), std::string(100000, '[')}) {
+    writeBytes(file, bad);
+    resealed([&](json &, json &c, json &) {
+      c["sha256"] = package::sha256Hex(bad);
+    });
+  }
+  writeBytes(file, contract);
+  CHECK(openMessage(dir, BITPACT_OK) == "accepted");
 }

@@ -10,9 +10,11 @@
 
 struct FakeCudaLog {
   int contexts, modules, launches, capturing, failLaunch, pushed;
+  int allocations, synchronizations;
+  int parameters; /* noted of a launch; 0: five */
   unsigned grid, block, shared, dynamicSharedSet;
   void *stream;
-  uint64_t slots[5];
+  uint64_t slots[8];
   unsigned parts, merges; /* of the last launch; is it the merging kernel */
 };
 EXPORT struct FakeCudaLog fakeCudaLog;
@@ -87,7 +89,10 @@ EXPORT int cuCtxPopCurrent_v2(void **context) {
   --fakeCudaLog.pushed;
   return 0;
 }
-EXPORT int cuCtxSynchronize(void) { return 0; }
+EXPORT int cuCtxSynchronize(void) {
+  ++fakeCudaLog.synchronizations;
+  return 0;
+}
 EXPORT int cuModuleLoadData(void **module, const void *image) {
   (void)image;
   *module = &fakeCudaLog.modules;
@@ -131,7 +136,8 @@ EXPORT int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz,
   fakeCudaLog.block = bx;
   fakeCudaLog.shared = shared;
   fakeCudaLog.stream = stream;
-  for (int i = 0; i < 5; ++i)
+  int count = fakeCudaLog.parameters ? fakeCudaLog.parameters : 5;
+  for (int i = 0; i < count; ++i)
     fakeCudaLog.slots[i] = *(uint64_t *)parameters[i];
   return 0;
 }
@@ -179,11 +185,13 @@ EXPORT int cuEventDestroy_v2(void *event) {
 EXPORT int cuMemAlloc_v2(unsigned long long *data, size_t bytes) {
   if (bytes > (size_t)1 << 40)
     return 2;
+  ++fakeCudaLog.allocations;
   *data =
       (unsigned long long)(uintptr_t)aligned_alloc(256, (bytes + 255) & ~255ul);
   return 0;
 }
 EXPORT int cuMemFree_v2(unsigned long long data) {
+  --fakeCudaLog.allocations;
   free((void *)(uintptr_t)data);
   return 0;
 }

@@ -10,9 +10,11 @@
 
 struct FakeHipLog {
   int modules, launches, capturing, failLaunch, device, launchDevice;
+  int allocations, synchronizations;
+  int parameters; /* noted of a launch; 0: five */
   unsigned grid, block, shared;
   void *stream;
-  uint64_t slots[5];
+  uint64_t slots[8];
 };
 EXPORT struct FakeHipLog fakeHipLog;
 
@@ -62,7 +64,10 @@ EXPORT int hipSetDevice(int device) {
   fakeHipLog.device = device;
   return 0;
 }
-EXPORT int hipDeviceSynchronize(void) { return 0; }
+EXPORT int hipDeviceSynchronize(void) {
+  ++fakeHipLog.synchronizations;
+  return 0;
+}
 EXPORT int hipModuleLoadData(void **module, const void *image) {
   (void)image;
   *module = &fakeHipLog.modules;
@@ -99,7 +104,8 @@ EXPORT int hipModuleLaunchKernel(void *function, unsigned gx, unsigned gy,
   fakeHipLog.block = bx;
   fakeHipLog.shared = shared;
   fakeHipLog.stream = stream;
-  for (int i = 0; i < 5; ++i)
+  int count = fakeHipLog.parameters ? fakeHipLog.parameters : 5;
+  for (int i = 0; i < count; ++i)
     fakeHipLog.slots[i] = *(uint64_t *)parameters[i];
   return 0;
 }
@@ -141,10 +147,12 @@ EXPORT int hipEventDestroy(void *event) {
 EXPORT int hipMalloc(void **data, size_t bytes) {
   if (bytes > (size_t)1 << 40)
     return 2;
+  ++fakeHipLog.allocations;
   *data = aligned_alloc(256, (bytes + 255) & ~(size_t)255);
   return 0;
 }
 EXPORT int hipFree(void *data) {
+  --fakeHipLog.allocations;
   free(data);
   return 0;
 }

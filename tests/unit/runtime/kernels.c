@@ -94,3 +94,19 @@ EXPORT void row_sum_merge(const uint64_t *slots, int64_t begin, int64_t end) {
       y[row] += parts[part * tokens + row];
   }
 }
+
+/* x[tokens, hidden] f32 at target[tokens] i64 -> y[tokens] f32: NaN and the
+ * fault word where there is no such element. */
+EXPORT void taken(const uint64_t *slots, int64_t begin, int64_t end) {
+  const float *x = (const float *)slots[0];
+  int64_t stride = (int64_t)slots[1], hidden = (int64_t)slots[5];
+  const int64_t *target = (const int64_t *)slots[2];
+  float *y = (float *)slots[3];
+  uint32_t *fault = (uint32_t *)slots[6];
+  for (int64_t row = begin; row < end; ++row) {
+    int good = target[row] >= 0 && target[row] < hidden;
+    y[row] = good ? x[row * stride + target[row]] : __builtin_nanf("");
+    if (!good)
+      __atomic_store_n(fault, 1, __ATOMIC_RELAXED);
+  }
+}

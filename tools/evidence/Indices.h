@@ -1,0 +1,45 @@
+// Indices.h - generated inputs where a contract has indices or stored rows
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef BITPACT_EVIDENCE_INDICES_H
+#define BITPACT_EVIDENCE_INDICES_H
+
+#include "tools/evidence/Inputs.h"
+#include "tools/evidence/Shape.h"
+
+#include <span>
+
+namespace bitpact::evidence {
+
+class Indices {
+public:
+  explicit Indices(const ContractSpec &contract);
+
+  /// Values and offsets as generateInput() makes them. Elements of a stored row that do not
+  /// exist are NaN: nothing may depend on them. Indices name the first, the
+  /// last and other elements; those of Special, from the third row on, also
+  /// elements that are not there.
+  reference::Tensor generate(Recipe recipe, uint64_t seed,
+                             const TensorSpec &tensor, const Dims &dims,
+                             bool shared) const;
+
+  /// Does any of these indices name an element that is not there? False for
+  /// tensors that are no indices.
+  bool anyBad(const TensorSpec &tensor, std::span<const uint8_t> bytes,
+              const Dims &dims) const;
+
+private:
+  int64_t extentOf(const std::string &dim, const Dims &dims) const;
+  /// Elements that an index may name.
+  int64_t namedBy(const std::string &index, const Dims &dims) const;
+
+  const ContractSpec &contract;
+  /// The dim into which an index tensor points.
+  std::map<std::string, std::string> over;
+  /// Extents of dims of which less exists than is stored.
+  std::map<std::string, int64_t> existing;
+};
+
+} // namespace bitpact::evidence
+
+#endif // BITPACT_EVIDENCE_INDICES_H
