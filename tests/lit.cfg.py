@@ -23,6 +23,10 @@ config.environment["PATH"] = os.pathsep.join(
     [os.path.join(config.bitpact_build, "bin"), config.llvm_tools,
      os.environ["PATH"]])
 
+# What a test compiles is not taken from an earlier run.
+config.environment["XDG_CACHE_HOME"] = "relative, so ignored"
+config.environment.pop("HOME", None)
+
 # A test says `REQUIRES: ptxas` where it needs NVIDIA's assembler.
 if shutil.which("ptxas") or os.path.exists("/usr/local/cuda/bin/ptxas"):
     config.available_features.add("ptxas")

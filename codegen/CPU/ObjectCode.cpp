@@ -1,4 +1,4 @@
-// ObjectCode.cpp - LLVM dialect to an x86-64 shared object
+// ObjectCode.cpp - LLVM dialect to a shared object for a CPU
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/CPU/ObjectCode.h"
@@ -19,6 +19,11 @@ static void initialize() {
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmPrinter();
     LLVMInitializeX86AsmParser(); // inline assembly
+    LLVMInitializeAArch64TargetInfo();
+    LLVMInitializeAArch64Target();
+    LLVMInitializeAArch64TargetMC();
+    LLVMInitializeAArch64AsmPrinter();
+    LLVMInitializeAArch64AsmParser();
   });
 }
 
@@ -26,8 +31,11 @@ mlir::FailureOr<CompiledCode> compileCpu(mlir::ModuleOp module, StringRef arch,
                                          const CompileOptions &) {
   initialize();
   mlir::Location location = module.getLoc();
-  auto machine = createMachine(location, "x86_64-unknown-linux-gnu", arch,
-                               /*features=*/"");
+  // AArch64 is Armv8.0-A, which every processor of that architecture runs.
+  bool arm = arch == "aarch64";
+  auto machine = createMachine(
+      location, arm ? "aarch64-unknown-linux-gnu" : "x86_64-unknown-linux-gnu",
+      arm ? "generic" : arch, /*features=*/"");
   if (failed(machine))
     return mlir::failure();
   // x86-64-v4 prefers 256 bits unless it is told otherwise.

@@ -1,4 +1,4 @@
-// ObjectCode.h - LLVM dialect to an x86-64 shared object
+// ObjectCode.h - LLVM dialect to a shared object for a CPU
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef BITPACT_CODEGEN_CPU_OBJECTCODE_H
@@ -8,7 +8,8 @@
 
 namespace bitpact::codegen {
 
-/// Compiles a module of the LLVM dialect for x86-64-v3 or x86-64-v4.
+/// Compiles a module of the LLVM dialect for one of the targets that
+/// Targets.cpp names.
 /// Functions with external linkage are exported; the object needs no library
 /// and no symbol.
 mlir::FailureOr<CompiledCode> compileCpu(mlir::ModuleOp module,

@@ -1,4 +1,4 @@
-// Targets.cpp - x86-64-v3 and x86-64-v4
+// Targets.cpp - x86-64-v3, x86-64-v4 and aarch64
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/Targets.h"
@@ -32,7 +32,8 @@ public:
   std::vector<LintFinding>
   lint(const CompiledCode &code,
        const LintExpectation &expected) const override {
-    return lintX86(code.object, expected);
+    return name == "aarch64" ? lintAArch64(code.object, expected)
+                             : lintX86(code.object, expected);
   }
 
 private:
@@ -45,6 +46,7 @@ private:
 void registerCpuTargets(TargetRegistry &registry) {
   registry.add(std::make_unique<CpuTarget>("x86-64-v3", 256, 16));
   registry.add(std::make_unique<CpuTarget>("x86-64-v4", 512, 32));
+  registry.add(std::make_unique<CpuTarget>("aarch64", 128, 32));
 }
 
 } // namespace bitpact::codegen

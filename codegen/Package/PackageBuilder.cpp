@@ -2,6 +2,7 @@
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/Package/PackageBuilder.h"
+#include "runtime/package/ContractText.h"
 #include "runtime/package/Writer.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Config/llvm-config.h"
@@ -27,10 +28,19 @@ package::ElementType elementType(const std::string &name) {
   for (package::ElementType type :
        {package::ElementType::BF16, package::ElementType::F16,
         package::ElementType::F32, package::ElementType::F64,
-        package::ElementType::I32})
+        package::ElementType::I32, package::ElementType::I64})
     if (name == package::name(type))
       return type;
   llvm_unreachable("the reader admits no other type");
+}
+
+package::TensorKind tensorKind(const std::string &name) {
+  for (package::TensorKind kind :
+       {package::TensorKind::In, package::TensorKind::Out,
+        package::TensorKind::Index})
+    if (name == package::name(kind))
+      return kind;
+  llvm_unreachable("the reader admits no other kind");
 }
 
 package::ContractEntry entryOf(const nlohmann::json &canonical,
@@ -44,10 +54,7 @@ package::ContractEntry entryOf(const nlohmann::json &canonical,
   entry.file = "contracts/" + digest + ".json";
   for (const nlohmann::json &tensor : op.at("tensors")) {
     const std::string name = tensor.at("name");
-    entry.tensors.push_back({name,
-                             tensor.at("kind") == "out"
-                                 ? package::TensorKind::Out
-                                 : package::TensorKind::In,
+    entry.tensors.push_back({name, tensorKind(tensor.at("kind")),
                              tensor.at("dims").get<std::vector<std::string>>(),
                              elementType(canonical.at("types").at(name))});
   }
@@ -70,6 +77,8 @@ bool PackageBuilder::addContract(const nlohmann::json &canonical,
     return false;
   dimOrder[digest] =
       canonical.at("op").at("dims").get<std::vector<std::string>>();
+  if (package::canFault(canonical))
+    faulty.insert(digest);
   contents.contracts.push_back(entryOf(canonical, digest));
   std::string text = package::canonicalText(canonical);
   contents.contracts.back().sha256 = package::sha256Hex(text);
@@ -103,9 +112,9 @@ std::string PackageBuilder::addVariant(package::Variant variant,
     variant.id = uniqueId(*contract, target);
   variant.target = {kindOf(target), target.arch().str(),
                     target.features().str()};
-  variant.arguments =
-      package::argumentList(contract->tensors, dimOrder.at(contract->digest),
-                            variant.workspace != "0");
+  variant.arguments = package::argumentList(
+      contract->tensors, dimOrder.at(contract->digest),
+      variant.workspace != "0", faulty.count(contract->digest));
   if (variant.tensors.empty())
     for (const package::ContractTensor &tensor : contract->tensors)
       variant.tensors.push_back(

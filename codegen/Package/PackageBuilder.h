@@ -8,6 +8,7 @@
 #include "runtime/package/Format.h"
 #include "llvm/Support/Error.h"
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace bitpact::codegen {
 
@@ -44,6 +45,8 @@ private:
   std::map<std::string, std::string> files;
   /// Dims of each contract's operator, in its order (a manifest has a map).
   std::map<std::string, std::vector<std::string>> dimOrder;
+  /// Digests of the contracts whose kernels have a fault word.
+  std::set<std::string> faulty;
 };
 
 } // namespace bitpact::codegen

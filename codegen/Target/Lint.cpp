@@ -20,7 +20,7 @@ static constexpr struct {
     {"L6", "fused operation that the contract does not have"},
     {"L7", "floating-point atomic"},
     {"L8", "local memory or spills"},
-    {"L9", "x87 or MMX"},
+    {"L9", "x87, MMX or beyond the target's level"},
     {"L10", "leaves the object"},
     {"L11", "number of operations"},
     {"L12", "not readable"},

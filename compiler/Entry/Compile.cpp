@@ -29,6 +29,7 @@ json entry::compile(const pipeline::CompileRequest &request,
     answer["package"] = request.stopAfter ? "" : request.output;
     answer["variants"] = result->variants;
     answer["text"] = result->text;
+    answer["from_cache"] = result->fromCache;
     return answer;
   }
   answer["status"] = 2;

@@ -95,6 +95,7 @@ pipeline::CompileRequest compileRequest(const json &request) {
         role != "decode")
       throw RequestError("role '" + role +
                          "' is none of train, rollout, prefill, decode");
+  result.cache = request.value("cache", "");
   std::string phase = request.value("stop_after", "");
   if (phase.empty()) {
     result.output = textOf(request, "output");

@@ -8,11 +8,14 @@
 #include "codegen/Lowering/Passes.h"
 #include "codegen/Lowering/RowLowering.h"
 #include "codegen/NVPTX/ConvertKernel.h"
+#include "codegen/NVPTX/Ptxas.h"
 #include "codegen/Package/PackageBuilder.h"
 #include "codegen/Targets.h"
 #include "compiler/Interpreter/Interpreter.h"
+#include "compiler/Pipeline/Cache.h"
 #include "compiler/Pipeline/Expectation.h"
 #include "compiler/Schedule/Schedule.h"
+#include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
@@ -26,6 +29,7 @@
 using namespace mlir;
 using namespace bitpact;
 using namespace bitpact::pipeline;
+using nlohmann::json;
 
 namespace {
 
@@ -52,6 +56,7 @@ struct Job {
   DictionaryAttr access;
   bool hasScratch = false;
   std::vector<LaunchedKernel> kernels;
+  bool fromCache = false;
 };
 
 class Compilation {
@@ -59,7 +64,7 @@ public:
   Compilation(const CompileRequest &request, const reader::Library &library,
               MLIRContext *context, const Progress &progress)
       : request(request), library(library), context(context),
-        progress(progress) {}
+        progress(progress), cache(cacheDirectory(request)) {}
 
   FailureOr<CompileResult> run();
 
@@ -69,6 +74,15 @@ private:
   void loadDialects();
   LogicalResult compileAll();
   LogicalResult compileJob(Job &job);
+  /// What faults are planted in, or what was not proved, is not kept.
+  static std::string cacheDirectory(const CompileRequest &request) {
+    bool plain = !request.stopAfter && request.proveKernels &&
+                 !request.mutateKernel && !request.mutateLLVM;
+    return plain && !buildId().empty() ? request.cache : "";
+  }
+  std::string cacheKey(const Job &job) const;
+  bool takeFromCache(Job &job, const std::string &key);
+  LogicalResult compileOrTake(Job &job);
   LogicalResult package(CompileResult &result);
   bool stops(Phase phase) const { return request.stopAfter == phase; }
   void report(const std::string &what, int done, int total) {
@@ -89,7 +103,15 @@ private:
   std::vector<reader::ReadResult> contracts;
   std::vector<const codegen::Target *> targets;
   std::vector<Job> jobs;
+  Cache cache;
 };
+
+std::string print(Attribute attribute) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  attribute.print(stream);
+  return text;
+}
 
 std::string print(Operation *op) {
   std::string text;
@@ -261,6 +283,75 @@ LogicalResult Compilation::compileJob(Job &job) {
                                  job.target->lint(*job.code, expected));
 }
 
+/// Everything that the code depends on. The canonical text has the operator and
+/// the primitives in it.
+std::string Compilation::cacheKey(const Job &job) const {
+  std::string assembler;
+  if (job.target->kind() == codegen::TargetKind::Cuda) {
+    if (auto ptxas = codegen::queryPtxas({}))
+      assembler = "ptxas " + ptxas->version;
+    else
+      llvm::consumeError(ptxas.takeError()); // compiling will say it
+  }
+  const reader::ReadResult &contract = contracts[job.contract];
+  return json{{"compiler", buildId()},
+              {"assembler", assembler},
+              {"contract",
+               package::sha256Hex(package::canonicalText(contract.canonical))},
+              {"target", job.target->spec()},
+              {"features", job.target->features().str()},
+              {"entry", job.entry},
+              {"schedule", print(job.proposal.schedule)}}
+      .dump();
+}
+
+bool Compilation::takeFromCache(Job &job, const std::string &key) {
+  std::optional<Cache::Entry> entry = cache.find(key);
+  if (!entry)
+    return false;
+  auto schedule = dyn_cast_or_null<kernel::ScheduleAttr>(
+      parseAttribute(entry->schedule, context));
+  auto access =
+      dyn_cast_or_null<DictionaryAttr>(parseAttribute(entry->access, context));
+  std::vector<LaunchedKernel> kernels;
+  for (const Cache::Entry::Kernel &kernel : entry->kernels) {
+    auto own = dyn_cast_or_null<kernel::ScheduleAttr>(
+        parseAttribute(kernel.schedule, context));
+    kernel::SplitAttr split;
+    if (!kernel.split.empty())
+      split = dyn_cast_or_null<kernel::SplitAttr>(
+          parseAttribute(kernel.split, context));
+    if (!own || (!kernel.split.empty() && !split))
+      return false;
+    kernels.push_back({kernel.entry, own, split});
+  }
+  if (!schedule || !access || kernels.empty())
+    return false;
+  job.kernels = std::move(kernels);
+  job.proposal.schedule = schedule;
+  job.access = access;
+  job.code = std::move(entry->code);
+  job.fromCache = true;
+  return true;
+}
+
+LogicalResult Compilation::compileOrTake(Job &job) {
+  if (!cache.isOn())
+    return compileJob(job);
+  std::string key = cacheKey(job);
+  if (takeFromCache(job, key))
+    return success();
+  if (failed(compileJob(job)))
+    return failure();
+  std::vector<Cache::Entry::Kernel> kernels;
+  for (const LaunchedKernel &kernel : job.kernels)
+    kernels.push_back({kernel.entry, print(kernel.schedule),
+                       kernel.split ? print(kernel.split) : ""});
+  cache.store(key, {*job.code, print(job.proposal.schedule),
+                    job.access ? print(job.access) : "{}", kernels});
+  return success();
+}
+
 /// Passes load the dialects they make, which threads must not do at once.
 void Compilation::loadDialects() {
   DialectRegistry registry;
@@ -283,7 +374,7 @@ LogicalResult Compilation::compileAll() {
     pool.async([&] {
       if (failed)
         return;
-      if (mlir::failed(compileJob(job)))
+      if (mlir::failed(compileOrTake(job)))
         failed = true;
       std::lock_guard<std::mutex> lock(reporting);
       report("compiling for " + job.target->spec(), ++done, int(jobs.size()));
@@ -330,17 +421,14 @@ LogicalResult Compilation::package(CompileResult &result) {
         llvm::cantFail(lowering::rowFamily(contract, op));
     variant.launch = launchOf(job.kernels.front(), family, *job.target);
     for (const LaunchedKernel &next : ArrayRef(job.kernels).drop_front())
-      variant.then.push_back(
-          {next.entry, launchOf(next, family, *job.target)});
+      variant.then.push_back({next.entry, launchOf(next, family, *job.target)});
     variant.workspace = lowering::workspaceOf(contract, op, schedule);
     for (const auto &[dim, range] : job.proposal.dims)
       variant.when.dims[dim] = {range.first, range.second};
     for (NamedAttribute bound : job.access) {
       std::string tensor = bound.getName().str();
       int64_t bytes = cast<IntegerAttr>(bound.getValue()).getInt();
-      Type element =
-          cast<TypeAttr>(contract.getTypes().get(tensor))
-              .getValue();
+      Type element = cast<TypeAttr>(contract.getTypes().get(tensor)).getValue();
       variant.when.align[tensor] = bytes;
       variant.when.strideMultiple[tensor] =
           bytes / (element.getIntOrFloatBitWidth() / 8);
@@ -382,6 +470,10 @@ FailureOr<CompileResult> Compilation::run() {
   }
   if (failed(package(result)))
     return failure();
+  for (const Job &job : jobs)
+    result.fromCache += job.fromCache;
+  if (result.fromCache != int(jobs.size()))
+    cache.prune();
   return result;
 }
 

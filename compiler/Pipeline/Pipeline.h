@@ -18,6 +18,9 @@ struct CompileRequest {
   std::vector<std::string> roles;
   /// Stop after this phase and give its text instead of a package.
   std::optional<Phase> stopAfter;
+  /// A directory that keeps code objects between compilations; empty: none is
+  /// kept. The package is the same, byte for byte.
+  std::string cache;
 
   /// Every kernel is proved on trees before code is made of it. Off only in
   /// tests that plant faults which what comes after must find.
@@ -36,6 +39,8 @@ struct CompileResult {
   std::vector<std::string> variants;
   /// What `stopAfter` asked for.
   std::string text;
+  /// Code objects that were taken from the cache.
+  int fromCache = 0;
 };
 
 using Progress =

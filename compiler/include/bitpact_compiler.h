@@ -30,8 +30,10 @@ typedef void (*bitpact_compiler_progress)(void *context, const char *what,
      {"command":"format","contract":path}
        -> "text"
      {"command":"compile","contracts":[paths],"output":dir,
-      "targets":["cpu","cuda:sm_90a"],"roles":["train"],"stop_after":""}
-       -> "package", "variants":[ids], "text"
+      "targets":["cpu","cuda:sm_90a"],"roles":["train"],"stop_after":"",
+      "cache":dir}
+       -> "package", "variants":[ids], "text", "from_cache":number
+     ("cache" may be left out; the package is the same with and without)
    Every answer has "status", 0 done, 2 the user's error, 70 a defect of the
    compiler, and "diagnostics":[{"severity","file","line","column","message",
    "notes":[...]}]; line 0 says that the whole file is meant. */

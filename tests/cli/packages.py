@@ -53,6 +53,11 @@ class Check(ToolTest):
         self.fails(2, "check", sum_pkg, "--op", "gemm", says="no contract 'gemm'; the package")
         self.fails(2, "check", sum_pkg, "--rows", "0", says="--rows")
         self.fails(2, "check", sum_pkg, "--dim", "hidden", says="NAME=EXTENT")
+        self.fails(2, "check", sum_pkg, "--dim", "hidden=7",
+                   says=["--dim 'hidden'", "test/sum fixes it at 43"])  # fmt: skip
+        self.fails(2, "check", sum_pkg, "--dim", "tokens=7", says="which --rows counts")
+        self.fails(2, "bench", sum_pkg, "--dim", "depth=7",
+                   says="has no such dim, but tokens, hidden")  # fmt: skip
         self.fails(2, "check", says="required")
         self.fails(2, "nonsense", says="nonsense")
 
@@ -94,6 +99,25 @@ class Run(ToolTest):
         self.assertIn(answer["contract"], json.dumps(records[0]))
         with open(self.path("o.safetensors"), "rb") as file:
             self.assertTrue(file.read().endswith(floats([43.0, 43.0])))
+
+    def test_records_are_added(self):
+        npy(self.path("x.npy"), (2, 43), ones())
+        record = self.path("run.jsonl")
+        for role in ("train", "rollout", "train"):
+            result = self.run_sum("--role", role, "--record", record)
+            self.assertEqual(result.code, 0, result.err)
+        with open(record) as file:
+            self.assertEqual(
+                [json.loads(line)["role"] for line in file], ["train", "rollout", "train"]
+            )
+        # A run that fails adds nothing, and makes no file.
+        with open(record) as file:
+            before = file.read()
+        for name in ("run.jsonl", "new.jsonl"):
+            self.assertEqual(self.run_sum("--record", self.path(name), y="no/y.npy").code, 2)
+        with open(record) as file:
+            self.assertEqual(file.read(), before)
+        self.assertFalse(os.path.exists(self.path("new.jsonl")))
 
     def test_a_named_variant_runs(self):
         npy(self.path("x.npy"), (2, 43), ones())
@@ -236,6 +260,10 @@ class Bench(ToolTest):
         for one in results:
             self.assertEqual(one["bytes"], 64 * 43 * 4 + 64 * 4)
             self.assertGreater(one["ratio"], 0)
+        overheads = self.holds(*args, "--json").json()["overheads"]
+        self.assertEqual([one["dims"] for one in overheads], [{"tokens": 1, "hidden": 43}])
+        self.assertTrue(overheads[0]["variant"].startswith("sum_right-"))
+        self.assertGreater(overheads[0]["bare_microseconds"], 0)
         self.assertEqual([one["chosen_for"] for one in results], [["train", "rollout"], []])
 
 

@@ -4,6 +4,7 @@
 """Shared by the tests of the command line: the tool under test, scratch
 directories, and the two tensor formats in a few lines each, written after
 their specifications and not after the tool's own reader."""
+import atexit
 import json
 import os
 import shutil
@@ -14,6 +15,9 @@ import tempfile
 import unittest
 
 TOOL = ""
+# Each run of the tests compiles for itself.
+os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="bitpact-cache-")
+atexit.register(shutil.rmtree, os.environ["XDG_CACHE_HOME"], True)
 MAKE_PACKAGE = ""
 SKIP = 77
 

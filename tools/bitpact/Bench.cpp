@@ -62,6 +62,24 @@ int runBench(Options options, const Shared &shared) {
   table.print();
   fmt::print("Medians, interleaved with a copy of the same bytes (read plus "
              "written) over buffers beyond the cache. * taken by itself.\n");
+  if (!report.overheads.empty()) {
+    fmt::print("\n");
+    Table launches({"contract", "dims", "device", "variant", "launch us",
+                    "bare us", "added us"});
+    for (const Overhead &one : report.overheads) {
+      std::vector<std::string> dims;
+      for (const auto &[dim, extent] : one.dims)
+        dims.push_back(fmt::format("{}={}", dim, extent));
+      launches.add({one.contract->name, fmt::format("{}", fmt::join(dims, " ")),
+                    one.device, one.variant->id,
+                    fmt::format("{:.2f}", one.microseconds),
+                    fmt::format("{:.2f}", one.bareMicroseconds),
+                    fmt::format("{:.2f}", one.added())});
+    }
+    launches.print();
+    fmt::print("A launch on the host, by the runtime and by the driver alone "
+               "(on a cpu: a call of the entry), medians.\n");
+  }
   for (const std::string &note : report.notes)
     fmt::print("note: {}\n", note);
   if (report.results.empty())

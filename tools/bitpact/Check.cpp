@@ -3,12 +3,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/evidence/Check.h"
 
+#include "tools/bitpact/CacheOption.h"
 #include "tools/bitpact/Commands.h"
 #include "tools/bitpact/Compiler.h"
 #include "tools/bitpact/DimOptions.h"
 #include "tools/bitpact/Terminal.h"
 #include "tools/evidence/UserError.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -25,6 +27,7 @@ struct Options {
   std::vector<std::string> inputs, dims, recipes, targets;
   bool expand = false;
   CheckOptions check;
+  CacheOption cache;
 };
 
 bool isPackage(const std::string &path) {
@@ -61,9 +64,14 @@ std::vector<std::string> targetsFor(const Options &options) {
   for (const std::string &name :
        options.check.devices.empty() ? devicesHere() : options.check.devices) {
     Device device(name);
-    if (device.kind == BITPACT_TARGET_CPU)
-      targets.emplace_back("cpu");
-    else if (!device.archs.empty())
+    if (device.kind == BITPACT_TARGET_CPU) {
+      size_t before = targets.size();
+      for (const char *arch : {"x86-64-v3", "x86-64-v4", "aarch64"})
+        if (std::count(device.archs.begin(), device.archs.end(), arch))
+          targets.push_back(fmt::format("cpu:{}", arch));
+      if (targets.size() == before)
+        targets.emplace_back("cpu"); // none runs here, and check says so
+    } else if (!device.archs.empty())
       targets.push_back(fmt::format(
           "{}:{}", device.kind == BITPACT_TARGET_CUDA ? "cuda" : "hip",
           device.archs.front()));
@@ -89,6 +97,8 @@ void printDifference(const VariantReport &report) {
   if (d.stray)
     fmt::print("  wrote     outside {}, at byte {} from its start\n", d.tensor,
                *d.stray);
+  else if (d.tensor == "fault word")
+    fmt::print("  fault     expected {}, got {}\n", d.expected, d.actual);
   else if (!d.coordinate.empty() || !d.expected.empty())
     fmt::print("  first at  {}[{}]: expected {}, got {}; {} of {} elements "
                "differ\n",
@@ -161,6 +171,7 @@ int runCheck(Options options, const Shared &shared) {
                     {"output", path},
                     {"targets", targetsFor(options)},
                     {"roles", {"train", "rollout"}},
+                    {"cache", options.cache.directory()},
                     {"stop_after", ""}},
                    progress.callback());
   } else if (options.inputs.size() > 1) {
@@ -221,6 +232,7 @@ Command addCheck(CLI::App &app, Shared &shared) {
       ->capture_default_str();
   command->add_option("--seed", options->check.seed, "The first seed")
       ->capture_default_str();
+  options->cache.addTo(*command);
   return {command, [options, &shared] { return runCheck(*options, shared); }};
 }
 

@@ -1,6 +1,7 @@
 // Compile.cpp - bitpact compile: contract files to a package
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tools/bitpact/CacheOption.h"
 #include "tools/bitpact/Commands.h"
 #include "tools/bitpact/Compiler.h"
 #include "tools/bitpact/Terminal.h"
@@ -18,6 +19,7 @@ namespace {
 struct Options {
   std::vector<std::string> contracts, targets{"cpu"}, roles{"train", "rollout"};
   std::string output, stopAfter;
+  CacheOption cache;
 };
 
 void printPackage(const std::string &path) {
@@ -43,6 +45,7 @@ int compile(const Options &options, const Shared &shared) {
                              {"output", options.output},
                              {"targets", options.targets},
                              {"roles", options.roles},
+                             {"cache", options.cache.directory()},
                              {"stop_after", options.stopAfter}},
                             progress.callback());
   }
@@ -78,6 +81,7 @@ Command addCompile(CLI::App &app, Shared &shared) {
       ->capture_default_str();
   command->add_option("--stop-after", options->stopAfter,
                       "Print the IR after this phase, write no package");
+  options->cache.addTo(*command);
   return {command, [options, &shared] { return compile(*options, shared); }};
 }
 

@@ -25,7 +25,7 @@ json describe(const Package &package, const ContractSpec &contract) {
   json tensors = json::array(), variants = json::array();
   for (const TensorSpec &tensor : contract.tensors)
     tensors.push_back({{"name", tensor.name},
-                       {"kind", tensor.output ? "out" : "in"},
+                       {"kind", kindOf(tensor)},
                        {"type", tensor.type},
                        {"dims", tensor.dims}});
   for (const VariantSpec *one : package.variantsOf(contract))
@@ -93,9 +93,8 @@ void printContract(const Package &package, const ContractSpec &contract,
     dims.push_back(dim + " = " + (extent < 0 ? "*" : std::to_string(extent)));
   }
   for (const TensorSpec &tensor : contract.tensors)
-    tensors.push_back(fmt::format("{} {}[{}] {}", tensor.output ? "out" : "in",
-                                  tensor.name, fmt::join(tensor.dims, ", "),
-                                  tensor.type));
+    tensors.push_back(fmt::format("{} {}[{}] {}", kindOf(tensor), tensor.name,
+                                  fmt::join(tensor.dims, ", "), tensor.type));
   fmt::print("  dims      {}\n  tensors   {}\n", fmt::join(dims, ", "),
              fmt::join(tensors, "; "));
   if (text)

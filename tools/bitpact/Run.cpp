@@ -92,7 +92,7 @@ int run(const Options &options, const Shared &shared) {
   OutputFiles files;
   std::vector<std::string> notes = writeTensors(files, written);
   if (!options.record.empty())
-    files.write(options.record, drainRecords());
+    files.append(options.record, drainRecords());
   files.commit();
 
   if (shared.json) {
@@ -147,8 +147,9 @@ Command addRun(CLI::App &app, Shared &shared) {
               "NAME=FILE.safetensors:TENSOR");
   addRepeated(command, "--output", options->outputs,
               "NAME=FILE.npy or NAME=FILE.safetensors[:TENSOR]");
-  command->add_option("--record", options->record,
-                      "Write the launch's record, one line of JSON");
+  command->add_option(
+      "--record", options->record,
+      "Add the launch's record, one line of JSON, to this file");
   return {command, [options, &shared] { return run(*options, shared); }};
 }
 

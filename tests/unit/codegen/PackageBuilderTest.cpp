@@ -23,7 +23,8 @@ nlohmann::json contract() {
       "params": [], "tensors": [
         {"name": "x", "kind": "in", "dims": ["rows", "cols"]},
         {"name": "y", "kind": "out", "dims": ["rows"]}], "body": []},
-    "dims": {"rows": "*", "cols": 7}, "types": {"x": "bf16", "y": "f32"}})");
+    "dims": {"rows": "*", "cols": 7}, "types": {"x": "bf16", "y": "f32"},
+    "nodes": {}})");
 }
 
 CompiledCode code(const std::string &suffix) {
@@ -60,6 +61,18 @@ struct ScratchDirectory {
   ~ScratchDirectory() { fs::remove_all(path); }
   fs::path path;
 };
+
+/// y is the element of x at an index.
+nlohmann::json takingContract() {
+  nlohmann::json taking = contract();
+  nlohmann::json index = {
+      {"name", "at"}, {"kind", "index"}, {"dims", {"rows"}}};
+  nlohmann::json &tensors = taking["op"]["tensors"];
+  tensors.insert(tensors.begin() + 1, index);
+  taking["op"]["body"].push_back(nlohmann::json{{"op", "take"}});
+  taking["types"]["at"] = "i64";
+  return taking;
+}
 
 PackageBuilder filled() {
   PackageBuilder builder;
@@ -134,4 +147,27 @@ TEST_CASE("an unwritable directory is an error that names it") {
   REQUIRE(bool(error));
   CHECK(llvm::toString(std::move(error)).find("/proc/nowhere") !=
         std::string::npos);
+}
+
+TEST_CASE("kernels that take indices end with the fault word") {
+  ScratchDirectory scratch;
+  PackageBuilder builder;
+  CHECK(builder.addContract(takingContract(), kDigest));
+  builder.addVariant(variant(), *builtinTargets().find("cpu:x86-64-v3"),
+                     code("so"));
+  const package::Variant &made = builder.manifest().variants.at(0);
+  REQUIRE(made.arguments.size() == 7);
+  CHECK(made.arguments[2].kind == package::ArgumentKind::Pointer);
+  CHECK(made.arguments[2].tensor == "at");
+  CHECK(made.arguments[6].kind == package::ArgumentKind::Fault);
+  CHECK_FALSE(made.tensors.at(1).isMutable);
+  llvm::Error error = builder.write((scratch.path / "pkg").string());
+  REQUIRE_FALSE(bool(error));
+  package::Package opened =
+      package::openPackage((scratch.path / "pkg").string());
+  CHECK(opened.manifest.format == 2);
+  CHECK(opened.manifest.contracts[0].tensors[1].kind ==
+        package::TensorKind::Index);
+  CHECK(opened.manifest.contracts[0].tensors[1].type ==
+        package::ElementType::I64);
 }

@@ -22,16 +22,17 @@ TEST_CASE("a target is named by kind and architecture") {
 }
 
 TEST_CASE("a bare kind means all of it") {
-  CHECK(names("cpu") ==
-        std::vector<std::string>{"cpu:x86-64-v3", "cpu:x86-64-v4"});
+  CHECK(names("cpu") == std::vector<std::string>{
+                            "cpu:x86-64-v3", "cpu:x86-64-v4", "cpu:aarch64"});
   CHECK(names("hip") ==
         std::vector<std::string>{"hip:gfx90a", "hip:gfx942", "hip:gfx950"});
 }
 
 TEST_CASE("an unknown target lists those there are") {
   const std::string list =
-      "there are cpu, cpu:x86-64-v3, cpu:x86-64-v4, cuda, cuda:sm_80, "
-      "cuda:sm_90a, cuda:sm_100a, hip, hip:gfx90a, hip:gfx942, hip:gfx950";
+      "there are cpu, cpu:x86-64-v3, cpu:x86-64-v4, cpu:aarch64, cuda, "
+      "cuda:sm_80, cuda:sm_90a, cuda:sm_100a, hip, hip:gfx90a, hip:gfx942, "
+      "hip:gfx950";
   for (std::string spec : {"cuda:sm_75", "tpu", "", "cpu:"})
     CHECK(names(spec) == std::vector<std::string>{"error: unknown target '" +
                                                   spec + "'; " + list});
@@ -54,6 +55,10 @@ TEST_CASE("facts that schedules rely on") {
       builtinTargets().find("cpu:x86-64-v4")->capabilities();
   CHECK(v4.vectorBits == 512);
   CHECK(v4.subgroupWidth == 1);
+  const Capabilities &arm =
+      builtinTargets().find("cpu:aarch64")->capabilities();
+  CHECK(arm.vectorBits == 128);
+  CHECK(arm.registers == 32);
   const Capabilities &mi300 =
       builtinTargets().find("hip:gfx942")->capabilities();
   CHECK(mi300.subgroupWidth == 64);
