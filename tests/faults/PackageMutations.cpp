@@ -164,16 +164,16 @@ void wrong(std::vector<PackageMutation> &table) {
         return set(variant, "entry",
                    variant.at("entry").get<std::string>() + "x");
       });
-  add("a type of a tensor", Detector::Loader, "the contract's text",
+  add("a type of a tensor", Detector::Loader, "the contract says",
       [](PackageFiles &package) {
         return set(tensorOf(package, "x"), "type", "f16");
       });
-  add("an extent", Detector::Loader, "the contract's text",
+  add("an extent", Detector::Loader, "the contract says",
       [](PackageFiles &package) {
         return set(package.manifest.at("contracts").at(0).at("dims"), "hidden",
                    511);
       });
-  add("another operator's name", Detector::Loader, "the contract's text",
+  add("another operator's name", Detector::Loader, "the contract says",
       [](PackageFiles &package) {
         return set(package.manifest.at("contracts").at(0), "op", "sum@1");
       });
