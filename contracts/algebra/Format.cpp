@@ -18,11 +18,12 @@ struct Facts {
 };
 
 // Indexed by Format.
-constexpr std::array<Facts, 5> facts{{{"bf16", 16, 8, -133, 127},
+constexpr std::array<Facts, 6> facts{{{"bf16", 16, 8, -133, 127},
                                       {"f16", 16, 11, -24, 15},
                                       {"f32", 32, 24, -149, 127},
                                       {"f64", 64, 53, -1074, 1023},
-                                      {"i32", 32, 0, 0, 0}}};
+                                      {"i32", 32, 0, 0, 0},
+                                      {"i64", 64, 0, 0, 0}}};
 
 const Facts &of(Format format) { return facts[static_cast<size_t>(format)]; }
 
@@ -32,7 +33,7 @@ std::string_view name(Format format) { return of(format).name; }
 int bits(Format format) { return of(format).bits; }
 int bytes(Format format) { return of(format).bits / 8; }
 int precision(Format format) { return of(format).precision; }
-bool isFloat(Format format) { return format != Format::I32; }
+bool isFloat(Format format) { return of(format).precision != 0; }
 
 std::optional<Format> parseFormat(std::string_view text) {
   for (size_t i = 0; i < facts.size(); ++i)

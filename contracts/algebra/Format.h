@@ -12,9 +12,10 @@
 
 namespace bitpact::algebra {
 
-enum class Format : uint8_t { BF16, F16, F32, F64, I32 };
+/// Floats first, then the integers of offsets and indices.
+enum class Format : uint8_t { BF16, F16, F32, F64, I32, I64 };
 
-/// The name in contract files: "bf16", "f16", "f32", "f64", "i32".
+/// The name in contract files: "bf16", "f16", "f32", "f64", "i32", "i64".
 std::string_view name(Format format);
 std::optional<Format> parseFormat(std::string_view text);
 
