@@ -201,7 +201,8 @@ TermId Declared::reduce(pact::ReduceOp op, int64_t row) {
     reduction.kind = algebra::ReductionKind::Max;
     break;
   case pact::ReduceKind::ExpSum:
-    reduction.kind = algebra::ReductionKind::ExpSum;
+    // In two passes a sum of weights; what runs is not read as a tree.
+    reduction.kind = algebra::ReductionKind::Sum;
     break;
   }
   int64_t extent = extentOf(op);
@@ -280,6 +281,11 @@ TermId Declared::reduce(pact::ReduceOp op, int64_t row) {
     }
     case algebra::TreeKind::Fused:
       llvm_unreachable("row schedules refuse fused steps");
+    case algebra::TreeKind::Bound:
+    case algebra::TreeKind::Weight:
+    case algebra::TreeKind::Rescale:
+    case algebra::TreeKind::Combine:
+      llvm_unreachable("states are not read as trees of partials");
     }
   }
   node.result = of[node.tree];

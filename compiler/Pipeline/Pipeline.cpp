@@ -374,8 +374,15 @@ LogicalResult Compilation::compileAll() {
     pool.async([&] {
       if (failed)
         return;
-      if (mlir::failed(compileOrTake(job)))
+      // The pool would keep an exception to itself.
+      try {
+        if (mlir::failed(compileOrTake(job)))
+          failed = true;
+      } catch (const std::exception &error) {
+        codegen::emitCompilerBug(contractOf(job.contract).getLoc())
+            << error.what();
         failed = true;
+      }
       std::lock_guard<std::mutex> lock(reporting);
       report("compiling for " + job.target->spec(), ++done, int(jobs.size()));
     });
