@@ -44,7 +44,7 @@ std::string manifestHash(const nlohmann::json &manifest) {
 int64_t formatOf(const Manifest &manifest) {
   for (const Variant &variant : manifest.variants)
     if (!variant.then.empty() || variant.launch.split != Split() ||
-        variant.workspace.find('(') != std::string::npos)
+        variant.workspace.find("ceil(") != std::string::npos)
       return 2;
   for (const Variant &variant : manifest.variants)
     for (const Argument &argument : variant.arguments)

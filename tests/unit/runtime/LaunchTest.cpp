@@ -325,6 +325,7 @@ TEST_CASE("steps run in order, and find what the one before left") {
   Scratch scratch;
   Package sample;
   package::ContractEntry contract = rowSumContract();
+  contract.dims["hidden"] = package::dynamicExtent;
   sample.add(contract);
   package::Variant parts = variantOf(contract, "parts", "row_sum_parts");
   parts.arguments =
