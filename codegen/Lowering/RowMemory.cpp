@@ -38,12 +38,8 @@ RowContext::Address RowContext::address(StringRef tensor,
     const Affine &index = dim == family.reducedDim ? *position : row;
     if (axis + 1 == dims.size()) {
       for (auto [value, scale] : index.terms) {
-        Affine vary;
-        vary.addTerm(value, scale);
         if (value == laneIndex)
           result.laneStride += scale;
-        else if (isa<VectorType>(value.getType()))
-          result.laneOffsets = materialize(vary);
         else
           (isa<VectorType>(value.getType()) ? varying : uniform)
               .addTerm(value, scale);

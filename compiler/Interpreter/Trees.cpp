@@ -252,8 +252,12 @@ FailureOr<TreeReport> Comparison::run() {
   int number = 0;
   for (auto &[name, buffer] : buffers) {
     terms.tensors.push_back(name);
-    bool symbolic = !buffer.isOutput && isFloat(buffer.type);
-    for (size_t i = 0; i < buffer.cells.size() && symbolic; ++i)
+    bool isIndex = llvm::any_of(
+        op.getOps<pact::IndexOp>(), [&, &tensor = name](pact::IndexOp index) {
+          return index.getTensor() == tensor;
+        });
+    bool isGiven = buffer.isOutput || isIndex;
+    for (size_t i = 0; i < buffer.cells.size() && !isGiven; ++i)
       buffer.cells[i] =
           buffer.type == Scalar::I32 && offsetsDim
               ? Cell::of(uint32_t(offsets[i]))
