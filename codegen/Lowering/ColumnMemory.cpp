@@ -265,6 +265,7 @@ Value RowContext::readOffset(StringRef tensor, Value index) {
   return arith::ExtSIOp::create(builder, loc, builder.getI64Type(), narrow);
 }
 
+/// Where they do not hold, the fault word is set too.
 void RowContext::checkOffsets(StringRef tensor) {
   auto is = [&](arith::CmpIPredicate predicate, Value a, Value b) -> Value {
     return arith::CmpIOp::create(builder, loc, predicate, a, b);
@@ -283,6 +284,8 @@ void RowContext::checkOffsets(StringRef tensor) {
   holds = both(end[1], is(arith::CmpIPredicate::eq, end[0],
                           extentOf(family.reducedDim)));
   offsetsHold = splat(holds);
+  fault(arith::XOrIOp::create(builder, loc, offsetsHold,
+                              laneConstant(builder.getBoolAttr(true))));
 }
 
 Value RowContext::unlessFault(Value output) {

@@ -160,7 +160,10 @@ kernel::FuncOp createFunction(OpBuilder &builder, pact::ContractOp contract,
         kernel::BufferType::get(builder.getContext(), workspace));
     names.push_back("workspace");
   }
-  if (!op.getOps<pact::TakeOp>().empty()) {
+  bool hasOffsets = llvm::any_of(contract.getNodes(), [](NamedAttribute node) {
+    return bool(cast<pact::NodeAttr>(node.getValue()).getOffsets());
+  });
+  if (hasOffsets || !op.getOps<pact::TakeOp>().empty()) {
     arguments.push_back(
         kernel::BufferType::get(builder.getContext(), builder.getI32Type()));
     names.push_back(kernel::FuncOp::kFaultSlot.str());

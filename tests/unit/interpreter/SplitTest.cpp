@@ -99,9 +99,11 @@ void agree(const Case &each, const Kernel &kernel, int64_t extent,
   interpreter::Tensors all = given;
   all["y"] = {algebra::Format::F32, {width}, {}};
   Said said;
-  auto got = interpreter::interpretNumbers(kernel.steps, all, dims);
+  bool fault = false;
+  auto got = interpreter::interpretNumbers(kernel.steps, all, dims, &fault);
   INFO(said.text);
   REQUIRE(succeeded(got));
+  REQUIRE_FALSE(fault);
   REQUIRE(reference::Evaluator(each.read.canonical).run(given, 1)["y"].bytes ==
           got->at("y").bytes);
 }
@@ -241,11 +243,16 @@ TEST_CASE("offsets that do not ascend from 0 to the extent give NaN") {
           {"y", {algebra::Format::F32, {16}, {}}}};
       INFO(schedule.text());
       Said said; // a read outside of x would be an error
+      bool fault = false;
       auto got = interpreter::interpretNumbers(
           kernel->steps, all,
-          {{"tokens", 70}, {"hidden", 16}, {"boundaries", list.size()}});
+          {{"tokens", 70},
+           {"hidden", 16},
+           {"boundaries", int64_t(list.size())}},
+          &fault);
       INFO(said.text);
       REQUIRE(succeeded(got));
+      CHECK(fault);
       for (int64_t i = 0; i < 16; ++i) {
         uint32_t bits;
         std::memcpy(&bits, got->at("y").bytes.data() + 4 * i, 4);
