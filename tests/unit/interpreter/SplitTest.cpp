@@ -1,6 +1,7 @@
 // SplitTest.cpp - several rows a lane, shared rows, blocks between offsets
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "contracts/reference/Arithmetic.h"
 #include "contracts/reference/Evaluator.h"
 #include "tests/unit/interpreter/Fixture.h"
 
