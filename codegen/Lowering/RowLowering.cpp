@@ -109,6 +109,16 @@ llvm::Expected<Plans> planAll(pact::ContractOp contract, pact::OperatorOp op,
       continue;
     }
     auto node = cast<pact::NodeAttr>(contract.getNodes().get(reduce.getNode()));
+    if (StringAttr offsets = node.getOffsets()) {
+      pact::RealType type = tensorTypes(op).at(offsets.str());
+      if (type.getDims().size() != 1 ||
+          type.getDims()[0] != StringRef(plans.family.offsetsDim))
+        return llvm::createStringError(
+            "node " + reduce.getNode().str() + ": offsets: tensor '" +
+            offsets.str() +
+            "' needs one dim, which no other tensor has; schedules take the "
+            "number of blocks from it");
+    }
     llvm::Expected<NodePlan> plan =
         planNode(node, node.extentOf(plans.family.extent), schedule);
     if (!plan)
