@@ -52,7 +52,7 @@ TEST_CASE("each forbidden AArch64 instruction has its rule") {
       {"bl .+4096", LintRule::L10, "bl"},
       {"b .+8192", LintRule::L10, "b"},
       // Unallocated.
-      {".inst 0x00ffffff", LintRule::L12, "ff"},
+      {".inst 0x00ffffff", LintRule::L12, "FFFFFF00"},
   };
   for (const auto &test : cases) {
     auto findings = lintAssembly(test.assembly);
