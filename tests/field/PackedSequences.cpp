@@ -5,6 +5,7 @@
 // Seen elsewhere: the order in which the outputs of experts are added, or the
 // tokens of packed sequences, follows who else is in the batch.
 #include "tests/field/Fixture.h"
+#include "tools/evidence/Data.h"
 #include "tools/evidence/Launch.h"
 
 #include <catch2/catch.hpp>

@@ -195,13 +195,14 @@ TEST_CASE("which blocks may be short") {
 TEST_CASE("states: where the carry is, and how many accumulators there are") {
   Shape online;
   online.state = "state online";
+  online.unroll = 32; // packs take 4, lanes' own blocks 4, and 2 are left
   NodePlan shared =
       plan("sweep:* step:4 lane:32 pack:4",
            R"("pack chain", "sweep carry", "step halving", "lane halving")",
            5120, online);
   CHECK(textOf(shared) ==
-        "3:4*1 registers chain, 0:10*1 loop carry, 1:4*1 registers halving, "
-        "2:4*8 loop halving, 2:8*1 lanes halving");
+        "3:4*1 registers chain, 0:10*1 loop carry, 1:4*1 loop halving, "
+        "2:4*8 registers halving, 2:8*1 lanes halving");
   CHECK(shared.carry == 1);
   CHECK(shared.plain == 2);
   CHECK(shared.merge == 5);
@@ -257,6 +258,6 @@ TEST_CASE("refusals name the field") {
         1);
   CHECK(whyNot("seq:@offsets k:*", R"("k chain", "seq fold")", 64,
                {"row_per_lane"}) ==
-        "partition: digit 'seq' has blocks given by offsets; schedules of "
-        "rows accept fixed and * digits");
+        "partition: digit 'seq' has blocks given by offsets; schedules accept "
+        "it down columns, where lanes have several rows");
 }
