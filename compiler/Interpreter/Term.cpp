@@ -5,7 +5,8 @@
 
 #include "contracts/reference/Arithmetic.h"
 #include "llvm/ADT/SmallVector.h"
-#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
 
@@ -293,8 +294,9 @@ void TermStore::write(TermId id, std::string &out, size_t limit) const {
   switch (term.op) {
   case Op::Constant:
     if (isFloat(term.type))
-      out += llvm::formatv("{0}", reference::decode(formatOf(term.type),
-                                                    uint64_t(term.attribute)));
+      llvm::raw_string_ostream(out) << llvm::format(
+          "%.9g",
+          reference::decode(formatOf(term.type), uint64_t(term.attribute)));
     else
       out += std::to_string(term.attribute);
     return;
