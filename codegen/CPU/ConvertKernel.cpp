@@ -39,6 +39,7 @@ private:
   Location loc;
   LLVM::LLVMFuncOp target;
   Value program, part, rows;
+  llvm::DenseMap<Value, Type> elements; ///< of buffers
 };
 
 LogicalResult Converter::run() {
@@ -60,6 +61,8 @@ LogicalResult Converter::run() {
     Type type =
         isa<kernel::BufferType>(argument.getType()) ? Type(pointer) : i64Type;
     Value value = LLVM::LoadOp::create(builder, loc, type, at);
+    if (auto buffer = dyn_cast<kernel::BufferType>(argument.getType()))
+      elements[value] = buffer.getElementType();
     if (!func.getRows().empty() && argument == func.slot(func.getRows()))
       rows = value;
     argument.replaceAllUsesWith(value);
@@ -114,10 +117,11 @@ void Converter::fault(kernel::FaultOp op) {
   Value word = op->getOperand(0);
   Value any = op.getMask();
   if (isa<VectorType>(any.getType()))
-    any = LLVM::vector_reduce_or::create(builder, loc, builder.getI1Type(), any);
+    any =
+        LLVM::vector_reduce_or::create(builder, loc, builder.getI1Type(), any);
   Value null = LLVM::ZeroOp::create(builder, loc, word.getType());
-  Value given = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne,
-                                     word, null);
+  Value given =
+      LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne, word, null);
   auto branch = scf::IfOp::create(
       builder, loc, LLVM::AndOp::create(builder, loc, any, given).getResult(),
       /*withElseRegion=*/false);
@@ -144,6 +148,14 @@ LogicalResult Converter::convert(Operation *op) {
                                   read.getType().getIntOrFloatBitWidth() / 8);
   } else if (auto store = dyn_cast<kernel::StoreOp>(op)) {
     access.store(store);
+  } else if (auto prefetch = dyn_cast<kernel::PrefetchOp>(op)) {
+    Value buffer = op->getOperand(0);
+    LLVM::Prefetch::create(
+        builder, loc,
+        LLVM::GEPOp::create(builder, loc, buffer.getType(),
+                            elements.lookup(buffer), buffer,
+                            ValueRange{prefetch.getOffset()}),
+        /*rw=*/0, /*hint=*/3, /*cache=*/1);
   } else if (auto fault = dyn_cast<kernel::FaultOp>(op)) {
     this->fault(fault);
   } else if (isa<kernel::ProgramOp>(op)) {

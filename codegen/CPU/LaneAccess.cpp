@@ -116,7 +116,8 @@ Value LaneAccess::guarded(Value mask, Type type,
 /// Eight elements of 16 bits a lane are four words: words are transposed in
 /// registers, and each gives two elements, of which the conversion to f32 needs
 /// no more than a shift or a mask.
-SmallVector<Value> LaneAccess::loadWords(const Access &a) {
+SmallVector<Value> LaneAccess::transposeWords(const Access &a,
+                                              ArrayRef<Value> z) {
   constexpr int32_t words = 4;
   int32_t lanes = a.lanes, rows = lanes / words;
   Type word = builder.getI32Type();
@@ -132,13 +133,6 @@ SmallVector<Value> LaneAccess::loadWords(const Access &a) {
                             w);
     return LLVM::ShuffleVectorOp::create(builder, loc, x, y, order).getResult();
   };
-  SmallVector<Value> z;
-  for (int32_t i = 0; i < words; ++i)
-    z.push_back(LLVM::LoadOp::create(
-        builder, loc, type,
-        LLVM::GEPOp::create(builder, loc, a.base.getType(), word, a.base,
-                            ArrayRef<LLVM::GEPArg>{i * lanes}),
-        a.bytes));
   Value low01 = pick(z[0], z[1], false, 1), high01 = pick(z[0], z[1], true, 1),
         low23 = pick(z[2], z[3], false, 1), high23 = pick(z[2], z[3], true, 1);
   Value transposed[] = {
@@ -162,8 +156,40 @@ SmallVector<Value> LaneAccess::loadWords(const Access &a) {
   return values;
 }
 
+/// Register i of four has the words of lanes i·lanes/4 and on.
+SmallVector<Value> LaneAccess::loadWords(const Access &a) {
+  Type word = builder.getI32Type();
+  SmallVector<Value> z;
+  if (a.contiguous()) {
+    for (int32_t i = 0; i < 4; ++i)
+      z.push_back(LLVM::LoadOp::create(
+          builder, loc, VectorType::get({a.lanes}, word),
+          LLVM::GEPOp::create(builder, loc, a.base.getType(), word, a.base,
+                              ArrayRef<LLVM::GEPArg>{int(i * a.lanes)}),
+          a.bytes));
+    return transposeWords(a, z);
+  }
+  Type four = VectorType::get({4}, word);
+  SmallVector<Value> parts;
+  for (int64_t lane = 0; lane < a.lanes; ++lane)
+    parts.push_back(guarded(maskOf(a, lane, 0), four, [&]() -> Value {
+      return LLVM::LoadOp::create(builder, loc, four, address(a, lane, 0),
+                                  a.bytes);
+    }));
+  for (int64_t width = 4; int64_t(parts.size()) > 4; width *= 2) {
+    SmallVector<int32_t> both(2 * width);
+    std::iota(both.begin(), both.end(), 0);
+    SmallVector<Value> next;
+    for (size_t i = 0; i < parts.size(); i += 2)
+      next.push_back(LLVM::ShuffleVectorOp::create(builder, loc, parts[i],
+                                                   parts[i + 1], both));
+    parts = next;
+  }
+  return transposeWords(a, parts);
+}
+
 SmallVector<Value> LaneAccess::loadContiguous(const Access &a) {
-  if (a.masks.empty() && a.bytes == 2 && a.pack == 8 && a.lanes >= 4)
+  if (a.masks.empty() && a.isWords())
     return loadWords(a);
   Type wide = VectorType::get({a.lanes * a.pack}, a.element);
   Value all;
@@ -203,6 +229,8 @@ SmallVector<Value> LaneAccess::loadShared(const Access &a) {
 }
 
 SmallVector<Value> LaneAccess::loadEach(const Access &a) {
+  if (a.masks.size() <= 1 && a.isWords())
+    return loadWords(a);
   Type type = VectorType::get({a.lanes}, a.element);
   Type packed = VectorType::get({a.pack}, a.element);
   SmallVector<Value> values(a.pack, LLVM::ZeroOp::create(builder, loc, type));

@@ -30,6 +30,7 @@ private:
     mlir::Type element; // an integer
     unsigned bytes;
     bool contiguous() const { return !laneOffsets && laneStride == pack; }
+    bool isWords() const { return bytes == 2 && pack == 8 && lanes >= 4; }
     bool shared() const { return !laneOffsets && laneStride == 0; }
   };
   Access accessOf(mlir::Operation *op, mlir::Value buffer, mlir::Value offset,
@@ -46,6 +47,8 @@ private:
   mlir::Value guarded(mlir::Value mask, mlir::Type type,
                       llvm::function_ref<mlir::Value()> body);
   llvm::SmallVector<mlir::Value> loadWords(const Access &a);
+  llvm::SmallVector<mlir::Value> transposeWords(const Access &a,
+                                                llvm::ArrayRef<mlir::Value> z);
   llvm::SmallVector<mlir::Value> loadContiguous(const Access &a);
   llvm::SmallVector<mlir::Value> loadShared(const Access &a);
   llvm::SmallVector<mlir::Value> loadEach(const Access &a);

@@ -70,13 +70,32 @@ private:
   SmallVector<const SubDigit *> bySize;
 };
 
+/// Asks for the next row while this one is written: one element of each cache
+/// line, as far as steps are that short.
+void fetchNext(RowContext &context, const NodePlan &plan,
+               const Instance &instance) {
+  constexpr int64_t line = 64;
+  for (pact::InputOp input : context.op.getOps<pact::InputOp>()) {
+    StringRef tensor = input.getTensor();
+    Type type =
+        cast<TypeAttr>(context.contract.getTypes().get(tensor)).getValue();
+    int64_t bytes = type.getIntOrFloatBitWidth() / 8;
+    if (context.position(plan, instance).constant * bytes % line == 0)
+      context.prefetchNextRow(tensor, plan, instance);
+  }
+}
+
 /// Registers of a lane that wait for loads which are asked for at once.
 constexpr int64_t kBytesAhead = 128;
 
 } // namespace
 
 void OutputPass::run(const NodePlan &plan, const Instance &from) {
+  bool reordered =
+      context.schedule.getAdjacent() && context.schedule.rowsPerProgram() == 1;
   ElementVisitor(context, plan, [&](ArrayRef<Instance> group) {
+    if (reordered)
+      fetchNext(context, plan, group.front());
     write(plan, group);
   }).run(from);
 }

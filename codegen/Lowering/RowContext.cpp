@@ -196,9 +196,9 @@ Value RowContext::extentOf(StringRef dim) {
 Value RowContext::containerOf(size_t i, const Instance &instance) {
   if (i == 0 || !instance.begin)
     return partsOfMerge ? partsOfMerge : extentOf(family.reducedDim);
-  std::string key = llvm::formatv("block {0} {1}",
-                                  instance.begin.getAsOpaquePointer(),
-                                  instance.end.getAsOpaquePointer());
+  std::string key =
+      llvm::formatv("block {0} {1}", instance.begin.getAsOpaquePointer(),
+                    instance.end.getAsOpaquePointer());
   Value size = remembered(key);
   if (!size) {
     size = arith::SubIOp::create(builder, loc, instance.end, instance.begin);
@@ -212,19 +212,27 @@ Value RowContext::tripCount(const NodePlan &plan, const SubDigit &sub,
   if (plan.digits[sub.digit].isOffsets)
     return arith::SubIOp::create(builder, loc, func.slot(family.offsetsDim),
                                  i64(1));
-  if (sub.radix != kDynamic)
+  // Turns beyond the row would find nothing: where there may be many, the row
+  // says when to end.
+  constexpr int64_t many = 1024;
+  if (sub.radix != kDynamic && (plan.extent != kDynamic || sub.radix <= many))
     return i64(sub.radix);
   int64_t step = plan.digits[sub.digit].length * sub.weight;
-  Value extent = block ? containerOf(sub.digit, *block)
-                       : containerOf(0, Instance());
+  Value extent =
+      block ? containerOf(sub.digit, *block) : containerOf(0, Instance());
   Value up = arith::AddIOp::create(builder, loc, extent, i64(step - 1));
-  return arith::DivUIOp::create(builder, loc, up, i64(step));
+  Value turns = arith::DivUIOp::create(builder, loc, up, i64(step));
+  if (sub.radix == kDynamic)
+    return turns;
+  Value fewer = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
+                                      turns, i64(sub.radix));
+  return arith::SelectOp::create(builder, loc, fewer, turns, i64(sub.radix));
 }
 
 Value RowContext::presentCount(const NodePlan &plan, const Instance &block) {
   auto least = [&](Value a, Value b) -> Value {
-    Value less = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
-                                       a, b);
+    Value less =
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, a, b);
     return arith::SelectOp::create(builder, loc, less, a, b);
   };
   int64_t radix = plan.digits.back().radix;

@@ -148,6 +148,9 @@ public:
   void store(llvm::StringRef tensor, const NodePlan &plan,
              llvm::ArrayRef<Instance> instances, mlir::ValueRange values);
   void storeRow(llvm::StringRef tensor, mlir::Value value);
+  /// Says that the next row's element of that position will be needed.
+  void prefetchNextRow(llvm::StringRef tensor, const NodePlan &plan,
+                       const Instance &instance);
   /// Elements from consecutive positions can be stored in one access.
   bool packs(llvm::StringRef tensor, const NodePlan &plan);
   /// Tensor → bytes to which its first element and rows must be aligned.

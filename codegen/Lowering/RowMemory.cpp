@@ -186,12 +186,11 @@ Value RowContext::load(StringRef tensor, const NodePlan &plan,
 Value RowContext::loadIndex(StringRef tensor) {
   Value index = loadRow(tensor);
   if (!getElementTypeOrSelf(index.getType()).isInteger(64))
-    index = arith::ExtSIOp::create(builder, loc,
-                                   laneType(builder.getI64Type()), index);
+    index = arith::ExtSIOp::create(builder, loc, laneType(builder.getI64Type()),
+                                   index);
   if (Value rows = rowMask(tensor))
     index = arith::SelectOp::create(
-        builder, loc, rows, index,
-        laneConstant(builder.getI64IntegerAttr(-1)));
+        builder, loc, rows, index, laneConstant(builder.getI64IntegerAttr(-1)));
   return index;
 }
 
@@ -200,6 +199,19 @@ void RowContext::fault(Value mask) {
     mask = both(mask, rowsInRange);
   kernel::FaultOp::create(builder, loc, func.slot(kernel::FuncOp::kFaultSlot),
                           mask);
+}
+
+void RowContext::prefetchNextRow(StringRef tensor, const NodePlan &plan,
+                                 const Instance &instance) {
+  SmallVector<std::string> dims = dimsOf(tensor);
+  if (dims.size() != 2 || dims[0] != family.rowDim ||
+      dims[1] != family.reducedDim)
+    return;
+  Affine at = position(plan, instance);
+  Value offset =
+      arith::AddIOp::create(builder, loc, address(tensor, &at).uniform,
+                            func.slot((tensor + ":0").str()));
+  kernel::PrefetchOp::create(builder, loc, func.slot(tensor), offset);
 }
 
 Value RowContext::loadRow(StringRef tensor) {

@@ -53,6 +53,25 @@ std::vector<DigitShape> shapesOf(const algebra::Partition &partition,
   return shapes;
 }
 
+/// Blocks of a fixed digit that can have elements: a loop over the others would
+/// find nothing, were they 2^60. Halving keeps its tree over the next power of
+/// two, below which no pair changes.
+void clamp(DigitShape &shape, Form form, int64_t least, int64_t extent) {
+  if (shape.isOffsets || shape.radix == kDynamic || extent == kDynamic ||
+      shape.container == kDynamic)
+    return;
+  int64_t elements = std::min(shape.container, extent);
+  int64_t blocks =
+      std::max<int64_t>(llvm::divideCeil(elements, shape.length), 1);
+  if (form == Form::Halving)
+    blocks = int64_t(llvm::PowerOf2Ceil(uint64_t(blocks)));
+  blocks = std::max(blocks, least);
+  if (blocks >= shape.radix)
+    return;
+  shape.radix = blocks;
+  shape.mayBeShort = shape.container < blocks * shape.length;
+}
+
 /// The digit whose blocks neighbouring lanes take: a tree that exchanges can
 /// merge, with enough blocks, the shortest blocks first since neighbours then
 /// read neighbouring memory.
@@ -212,12 +231,15 @@ llvm::Expected<NodePlan> lowering::planNode(pact::NodeAttr node, int64_t extent,
       plan.plain = plan.order.size();
     if (int(i) == entries.merge)
       plan.merge = plan.order.size();
+    bool across = lanes && *lanes == unsigned(merge.digit);
+    clamp(plan.digits[merge.digit], merge.form,
+          across ? schedule.getLanes() : 1, extent);
     int64_t radix = plan.digits[merge.digit].radix;
     if (merge.form == Form::Fused)
       return refusal("merge: {0} is fused, and a reduction of rows has no "
                      "matrix unit to run it; write chain",
                      inQuotes(partition.digits()[merge.digit].name));
-    if (lanes && *lanes == unsigned(merge.digit)) {
+    if (across) {
       appendLaneDigit(plan.order, merge, radix, schedule.getLanes());
       // The last round of lanes may reach beyond the digit.
       if (radix % schedule.getLanes())
@@ -273,8 +295,7 @@ NodePlan lowering::planAcross(int64_t lanes, int64_t extent, bool whole) {
   return plan;
 }
 
-NodePlan lowering::planElements(int64_t extent,
-                                kernel::ScheduleAttr schedule) {
+NodePlan lowering::planElements(int64_t extent, kernel::ScheduleAttr schedule) {
   NodePlan plan;
   plan.extent = extent;
   int64_t pack = schedule.getVectorBytes() ? 8 : 1;
@@ -285,8 +306,14 @@ NodePlan lowering::planElements(int64_t extent,
                  {lanes, pack, block, false},
                  {pack, 1, pack, false}};
   plan.order = {{2, pack, 1, Binding::Unroll, Form::Fold, {}, {}, 0},
-                {1, lanes, 1, lanes > 1 ? Binding::Lanes : Binding::Unroll,
-                 Form::Fold, {}, {}, 0},
+                {1,
+                 lanes,
+                 1,
+                 lanes > 1 ? Binding::Lanes : Binding::Unroll,
+                 Form::Fold,
+                 {},
+                 {},
+                 0},
                 {0, blocks, 1, Binding::Loop, Form::Fold, {}, {}, 0}};
   plan.carry = plan.plain = plan.merge = plan.order.size();
   choosePack(plan, schedule);

@@ -89,6 +89,8 @@ private:
         return failure();
       results.push_back(*place);
     }
+    if (isa<kernel::PrefetchOp>(op))
+      return success();
     if (auto constant = dyn_cast<arith::ConstantOp>(op))
       return this->constant(constant, results[0]);
     Instruction made{Form::Compute,      &op, {}, placesOf(op.getOperands()),

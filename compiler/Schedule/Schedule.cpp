@@ -68,16 +68,21 @@ std::vector<Candidate> gpuCandidates(const codegen::Capabilities &facts,
   return result;
 }
 
-/// A CPU runs a row across a vector register, or a row in each element.
-/// Accesses need no alignment (vector_bytes = 1).
+/// A CPU runs a row across two vector registers or one, or a row in each
+/// element of one. Accesses need no alignment (vector_bytes = 1).
 std::vector<Candidate> cpuCandidates(const codegen::Capabilities &facts) {
   int64_t width = facts.vectorBits / 32;
-  return {
-      {"row_per_group", width, width, 1, 1, 64, Throughput, 10, false, true},
-      {"row_per_group", width / 2, width / 2, 1, 1, 64, Latency, 10, false,
-       true},
-      {"row_per_lane", width, width, 1, 1, 16, Both, 20, false, true},
+  std::vector<Candidate> result;
+  auto add = [&](int64_t widest, Serves serves) {
+    for (int64_t lanes = widest; lanes >= kLeastLanes; lanes /= 2)
+      result.push_back(
+          {"row_per_group", lanes, lanes, 1, 1, 64, serves, 10, false, true});
   };
+  add(2 * width, Throughput);
+  add(width, Latency);
+  result.push_back(
+      {"row_per_lane", width, width, 1, 1, 16, Both, 20, false, true});
+  return result;
 }
 
 /// Elements of a row that a program should have at least where programs share
@@ -88,16 +93,16 @@ constexpr int64_t kRowPart = 4096, kColumnPart = 256;
 constexpr int64_t kSharedRows = 64, kMostParts = 65535;
 
 /// Lanes with several neighbouring rows, for reductions down the columns of a
-/// matrix; programs that share rows, for long columns and, on GPUs, for few long
-/// rows.
+/// matrix; programs that share rows, for long columns and, on GPUs, for few
+/// long rows.
 void addShared(std::vector<Candidate> &result,
                const codegen::Capabilities &facts, bool gpu) {
   int64_t width = gpu ? facts.subgroupWidth : facts.vectorBits / 32;
   auto add = [&](StringRef kind, int64_t lanes, int64_t programs,
                  int64_t vectorBytes, int64_t unroll, int64_t priority,
                  int64_t rowsPerLane, int64_t split) {
-    Candidate c{kind, lanes, width, programs, vectorBytes, unroll, Both,
-                priority};
+    Candidate c{kind,        lanes,  width, programs,
+                vectorBytes, unroll, Both,  priority};
     c.adjacent = !gpu;
     c.rowsPerLane = rowsPerLane;
     c.split = split;

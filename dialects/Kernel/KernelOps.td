@@ -177,6 +177,17 @@ def Kernel_FaultOp : Kernel_Op<"fault", [MemoryEffects<[MemWrite]>]> {
   let hasVerifier = 1;
 }
 
+def Kernel_PrefetchOp : Kernel_Op<"prefetch", [MemoryEffects<[MemWrite]>]> {
+  let summary = "says that an element will be needed soon";
+  let description = [{
+    Changes no value and may name an element that does not exist; a target may
+    ignore it. The effect keeps it in its place. Example:
+    `kernel.prefetch %x[%o] : !kernel.buffer<bf16>`.
+  }];
+  let arguments = (ins Kernel_Buffer:$buffer, I64:$offset);
+  let assemblyFormat = "$buffer `[` $offset `]` attr-dict `:` type($buffer)";
+}
+
 def Kernel_ScratchOp : Kernel_Op<"scratch", [MemoryEffects<[MemAlloc]>]> {
   let summary = "private storage, uninitialised";
   let description = "Example: `%s = kernel.scratch : <16 x vector<8xf32>>`.";

@@ -127,6 +127,41 @@ TEST_CASE("registers go to the innermost blocks as far as they last") {
         Binding::Loop);
 }
 
+TEST_CASE("a fixed digit ends where the row does") {
+  auto radixOf = [](const std::string &partition, const std::string &merge,
+                    int64_t extent, Shape shape) {
+    return plan(partition, merge, extent, shape).order.back().radix;
+  };
+  Shape lane{"row_per_lane", 8, 0, 16};
+  std::string huge = std::to_string(int64_t(1) << 60);
+  CHECK(radixOf("a:" + huge + " k:4", R"("k chain", "a fold")", 21, lane) == 6);
+  CHECK(radixOf("a:" + huge + " k:4", R"("k chain", "a pairwise")", 21, lane) ==
+        6);
+  // The pairs of halving are those of the next power of two.
+  CHECK(radixOf("a:" + huge + " k:4", R"("k chain", "a halving")", 21, lane) ==
+        8);
+  CHECK(radixOf("a:4 k:4", R"("k chain", "a fold")", 16, lane) == 4);
+  // Inner digits too: the row is shorter than one tile.
+  NodePlan inner = plan("tile:* a:100000000000000 k:4",
+                        R"("k chain", "a chain", "tile fold")", 21, lane);
+  CHECK(inner.digits[1].radix == 6);
+  CHECK_FALSE(inner.digits[1].mayBeShort);
+  CHECK(inner.digits[0].mayBeShort);
+  // Lanes stay as many as the schedule has, whose parts may be empty.
+  CHECK(textOf(plan("l:64", R"("l halving")", 5,
+                    {"row_per_group", 8, 0, 16})) == "0:8*1 lanes halving");
+}
+
+TEST_CASE("lanes on neighbouring elements") {
+  NodePlan steps = planAcross(8, 100, true), rest = planAcross(8, 100, false);
+  CHECK(textOf(steps) ==
+        "1:8*1 lanes any, 0:4*1 registers any, 0:3*4 loop any");
+  CHECK_FALSE(steps.digits[0].mayBeShort);
+  CHECK(textOf(rest) == "1:8*1 lanes any, 0:1*1 registers any");
+  CHECK(rest.digits[0].mayBeShort);
+  CHECK(steps.key != rest.key);
+}
+
 TEST_CASE("roundings of parts stay where parts enter") {
   // Parts enter a digit once, at the sub-digit that is merged first; every
   // merge rounds.
