@@ -196,7 +196,13 @@ private:
     if (isMax && at->operands.size() == 3 && at->operands[1] == at->operands[2])
       return;
     maxima |= isMax;
-    counts[size_t(kind)] += name.packed ? 2 : 1;
+    // v_maximum3 a, b, b is one maximum, and two where all three differ.
+    bool three = name.has("maximum3") || name.has("minimum3");
+    bool twice = three && at->operands.size() == 4 &&
+                 at->operands[1] != at->operands[2] &&
+                 at->operands[2] != at->operands[3] &&
+                 at->operands[1] != at->operands[3];
+    counts[size_t(kind)] += name.packed || twice ? 2 : 1;
   }
 
   void visitConversion(const Name &name) {

@@ -25,19 +25,55 @@ Mutation codeFault(std::string name, Subject subject, Detector detector,
                 std::move(says), at, change, site);
 }
 
-/// Inline assembly on the operands of an operation: no intrinsic tells what it
-/// is.
-Value assemble(OpBuilder &builder, Operation *op, StringRef instruction,
-               StringRef constraints) {
+/// Inline assembly on the operands of an operation, whose type its result has:
+/// no intrinsic tells what it is.
+Value assemble(OpBuilder &builder, Operation *op, ValueRange operands,
+               StringRef instruction, StringRef constraints) {
   return LLVM::InlineAsmOp::create(
-             builder, op->getLoc(), op->getResult(0).getType(),
-             op->getOperands(), instruction, constraints,
+             builder, op->getLoc(), operands[0].getType(), operands,
+             instruction, constraints,
              /*has_side_effects=*/false, /*is_align_stack=*/false,
              LLVM::tailcallkind::TailCallKind::None,
              LLVM::AsmDialectAttr::get(builder.getContext(),
                                        LLVM::AsmDialect::AD_ATT),
              ArrayAttr())
       .getRes();
+}
+
+/// An operation on vectors of a multiple of `lanes` elements is one on each of
+/// their parts: a value of the kernel may lie across several registers.
+Value inParts(OpBuilder &builder, Operation *op, int64_t lanes,
+              llvm::function_ref<Value(ValueRange)> onPart) {
+  auto vector = dyn_cast<VectorType>(op->getResult(0).getType());
+  int64_t width = vector ? vector.getDimSize(0) : lanes;
+  if (width == lanes || !vector)
+    return onPart(op->getOperands());
+  Location loc = op->getLoc();
+  Value whole = LLVM::PoisonOp::create(builder, loc, vector);
+  for (int64_t begin = 0; begin < width; begin += lanes) {
+    SmallVector<int32_t> take, place(width);
+    for (int64_t i = 0; i < lanes; ++i)
+      take.push_back(begin + i);
+    SmallVector<Value> parts;
+    for (Value operand : op->getOperands())
+      parts.push_back(LLVM::ShuffleVectorOp::create(builder, loc, operand,
+                                                    operand, take));
+    SmallVector<int32_t> widen;
+    for (int64_t i = 0; i < width; ++i) {
+      bool inside = i >= begin && i < begin + lanes;
+      widen.push_back(inside ? i - begin : 0);
+      place[i] = inside ? width + i : i;
+    }
+    Value part = onPart(parts);
+    Value wide = LLVM::ShuffleVectorOp::create(builder, loc, part, part, widen);
+    whole = LLVM::ShuffleVectorOp::create(builder, loc, whole, wide, place);
+  }
+  return whole;
+}
+
+bool comesInParts(Type type, int64_t lanes) {
+  auto vector = dyn_cast<VectorType>(type);
+  return lanes == 0 ? !vector : vector && vector.getDimSize(0) % lanes == 0;
 }
 
 /// `instruction` in place of an operation on floats of `lanes` elements (0: of
@@ -49,13 +85,14 @@ Mutation assembled(std::string name, Subject subject,
   return codeFault<Op>(
       std::move(name), std::move(subject), Detector::Lint, std::move(says),
       [lanes](Op op) {
-        auto vector = dyn_cast<VectorType>(op.getType());
-        return (vector ? vector.getDimSize(0) : 0) == lanes &&
+        return comesInParts(op.getType(), lanes) &&
                getElementTypeOrSelf(op.getType()).isF32();
       },
       [=](Op op, OpBuilder &builder) {
         op->getResult(0).replaceAllUsesWith(
-            assemble(builder, op, instruction, constraints));
+            inParts(builder, op, lanes, [&](ValueRange operands) {
+              return assemble(builder, op, operands, instruction, constraints);
+            }));
         op->erase();
       });
 }
@@ -138,15 +175,16 @@ void approximations(std::vector<Mutation> &table) {
       "an approximate root (x86, IR)", {"rounded", kCpu}, Detector::Lint,
       {"x86-64-v3: L2", "rsqrt.ps"},
       [](LLVM::SqrtOp op) {
-        auto vector = dyn_cast<VectorType>(op.getType());
-        return vector && vector.getDimSize(0) == 8;
+        return comesInParts(op.getType(), 8);
       },
       [](LLVM::SqrtOp op, OpBuilder &builder) {
-        Value x = op->getOperand(0);
-        Value r =
-            callIntrinsic(builder, op.getLoc(), "llvm.x86.avx.rsqrt.ps.256", x);
-        op.replaceAllUsesWith(
-            LLVM::FMulOp::create(builder, op.getLoc(), x, r).getResult());
+        Value root = inParts(builder, op, 8, [&](ValueRange operands) {
+          Value x = operands[0];
+          Value r = callIntrinsic(builder, op.getLoc(),
+                                  "llvm.x86.avx.rsqrt.ps.256", x);
+          return LLVM::FMulOp::create(builder, op.getLoc(), x, r).getResult();
+        });
+        op.replaceAllUsesWith(root);
         op.erase();
       }));
   // What a conversion through `math.sqrt` gives on NVIDIA GPUs.

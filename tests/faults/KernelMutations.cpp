@@ -13,6 +13,7 @@ namespace {
 const char *const kCpu = "cpu:x86-64-v3", *const kCuda = "cuda:sm_90a",
                   *const kHip = "hip:gfx942";
 const Subject kPairwise{"pairwise", kCpu}, kRagged{"ragged", kCpu},
+    kLong{"long", kCpu},
     kFirst{"first", kCpu}, kRounded{"rounded", kCpu}, kMulAdd{"mul_add", kCpu},
     kLayer{"layer", kCpu}, kLanes{"mul_add", kCpu, "row_per_lane"};
 
@@ -224,7 +225,7 @@ void raggedEnds(std::vector<Mutation> &table) {
       },
       -1));
   table.push_back(kernelFault<arith::SelectOp>(
-      "absent and present exchanged", kRagged, "node 'sum'", guarded,
+      "absent and present exchanged", kRagged, "unspecified value", guarded,
       [](arith::SelectOp op, OpBuilder &) {
         op->setOperands(
             {op.getCondition(), op.getFalseValue(), op.getTrueValue()});
@@ -241,28 +242,30 @@ void raggedEnds(std::vector<Mutation> &table) {
 }
 
 bool isReductionLoop(scf::ForOp op) {
-  return op->getNumResults() > 0 && integer(op.getUpperBound()) == 4;
+  std::optional<int64_t> rounds = integer(op.getUpperBound());
+  return op->getNumResults() > 0 && rounds && *rounds > 3;
 }
 
 void loops(std::vector<Mutation> &table) {
   table.push_back(kernelFault<scf::ForOp>(
-      "a loop that ends a round early", kRagged, "node 'sum'", isReductionLoop,
+      "a loop that ends a round early", kLong, "node 'sum'", isReductionLoop,
       [](scf::ForOp op, OpBuilder &builder) {
-        op.setUpperBound(withInteger(builder, op.getUpperBound(), 3));
+        op.setUpperBound(withInteger(
+            builder, op.getUpperBound(), *integer(op.getUpperBound()) - 1));
       }));
   table.push_back(kernelFault<scf::ForOp>(
-      "a loop that starts a round late", kRagged, "node 'sum'", isReductionLoop,
+      "a loop that starts a round late", kLong, "node 'sum'", isReductionLoop,
       [](scf::ForOp op, OpBuilder &builder) {
         op.setLowerBound(withInteger(builder, op.getLowerBound(), 1));
       }));
   table.push_back(kernelFault<scf::ForOp>(
-      "a loop of double steps", kRagged, "node 'sum'", isReductionLoop,
+      "a loop of double steps", kLong, "node 'sum'", isReductionLoop,
       [](scf::ForOp op, OpBuilder &builder) {
         op.setStep(withInteger(builder, op.getStep(), 2));
       }));
   table.push_back(kernelFault<scf::YieldOp>(
-      "two accumulators exchanged by a round", kRagged, "node 'sum'",
-      [](scf::YieldOp op) { return op->getNumOperands() >= 4; },
+      "two accumulators exchanged by a round", kLong, "node 'sum'",
+      [](scf::YieldOp op) { return op->getNumOperands() >= 2; },
       [](scf::YieldOp op, OpBuilder &) {
         Value first = op->getOperand(0);
         op->setOperand(0, op->getOperand(1));

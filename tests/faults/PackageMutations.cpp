@@ -143,7 +143,7 @@ void contradictory(std::vector<PackageMutation> &table) {
                package.variant().at("id"));
   });
   add("a newer format", "it is too old for this package",
-      [](PackageFiles &package) { return set(package.manifest, "format", 2); });
+      [](PackageFiles &package) { return set(package.manifest, "format", 3); });
   add("a dim in no order", "must be each dim of the contract once",
       [](PackageFiles &package) {
         json &arguments = package.variant().at("arguments");
