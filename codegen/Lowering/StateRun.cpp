@@ -262,6 +262,14 @@ void StateRun::run() {
     });
 }
 
+/// The first step of an inner digit is the state's first one only where that
+/// of the outer digits may be.
+StateRun::First StateRun::onlyIf(First outer, Value begins) {
+  if (!outer.possible)
+    return {false, {}};
+  return {true, context.both(outer.when, begins)};
+}
+
 StateRun::Values StateRun::carry(size_t level, const Instances &at,
                                  ValueRange carried, First first) {
   if (level == plan.carry)
@@ -279,8 +287,7 @@ StateRun::Values StateRun::carry(size_t level, const Instances &at,
           Value begins = arith::CmpIOp::create(context.builder, context.loc,
                                                arith::CmpIPredicate::eq, index,
                                                context.i64(0));
-          return carry(level - 1, next, inner,
-                       {first.possible, context.both(first.when, begins)});
+          return carry(level - 1, next, inner, onlyIf(first, begins));
         });
   }
   Values current(carried);
@@ -415,7 +422,7 @@ StateRun::Values StateRun::carryWhole(const Instances &at, ValueRange carried,
   auto isFirst = [&](Value index) {
     Value begins = arith::CmpIOp::create(
         builder, loc, arith::CmpIPredicate::eq, index, context.i64(0));
-    return First{first.possible, context.both(first.when, begins)};
+    return onlyIf(first, begins);
   };
   Values result =
       context.loop(whole, initial, [&](Value index, ValueRange inner) {

@@ -35,6 +35,7 @@ private:
     Instance element;
   };
 
+  First onlyIf(First outer, mlir::Value begins);
   Values carry(size_t level, const Instances &at, mlir::ValueRange carried,
                First first);
   Values carryWhole(const Instances &at, mlir::ValueRange carried, First first);
