@@ -1,6 +1,7 @@
 // PackageMutations.cpp - faults of what is shipped: manifest, contracts, code
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/package/Format.h"
 #include "tests/faults/Mutations.h"
 
 using namespace bitpact;
@@ -143,7 +144,10 @@ void contradictory(std::vector<PackageMutation> &table) {
                package.variant().at("id"));
   });
   add("a newer format", "it is too old for this package",
-      [](PackageFiles &package) { return set(package.manifest, "format", 3); });
+      [](PackageFiles &package) {
+        return set(package.manifest, "format",
+                   bitpact::package::formatVersion + 1);
+      });
   add("a dim in no order", "must be each dim of the contract once",
       [](PackageFiles &package) {
         json &arguments = package.variant().at("arguments");
