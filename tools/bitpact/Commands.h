@@ -47,6 +47,7 @@ Command addRun(CLI::App &app, Shared &shared);
 Command addInspect(CLI::App &app, Shared &shared);
 Command addBench(CLI::App &app, Shared &shared);
 Command addFmt(CLI::App &app, Shared &shared);
+Command addDiff(CLI::App &app, Shared &shared);
 
 /// An option that may be repeated; each time it takes one value (or a list with
 /// commas), so that it does not swallow what follows.
