@@ -89,16 +89,28 @@ std::optional<Form> parseForm(std::string_view text) {
 }
 
 Atom Atom::parse(std::string_view text) {
+  constexpr std::string_view known =
+      "dot.nv(terms,fraction bits) and dot.cdna3";
+  Atom atom;
+  if (text == "dot.cdna3") {
+    atom.family = std::string(text);
+    atom.terms = 8;
+    atom.fraction = 24;
+    return atom;
+  }
   size_t open = text.find('(');
-  if (open == std::string_view::npos || open == 0 || text.back() != ')')
-    throw RuleError("T8", fmt::format("'{}' is no atom; an atom is written "
-                                      "dot.nv(terms,fraction bits)",
-                                      text));
   std::string_view family = text.substr(0, open);
-  if (family != "dot.nv")
-    throw RuleError("A2", fmt::format("there is no atom '{}'; there is: "
-                                      "dot.nv(terms,fraction bits)",
-                                      family));
+  if (family == "dot.cdna3")
+    throw RuleError("T8", fmt::format("'{}' is no atom: dot.cdna3 takes no "
+                                      "argument",
+                                      text));
+  if (!family.empty() && family != "dot.nv" &&
+      (open == std::string_view::npos || text.back() == ')'))
+    throw RuleError("A2", fmt::format("there is no atom '{}'; there are: {}",
+                                      text.substr(0, open), known));
+  if (open == std::string_view::npos || family.empty() || text.back() != ')')
+    throw RuleError("T8", fmt::format("'{}' is no atom; atoms are written {}",
+                                      text, known));
   std::string_view inside = text.substr(open + 1, text.size() - open - 2);
   size_t comma = inside.find(',');
   auto number = [&](std::string_view digits, int64_t low, int64_t high,
@@ -114,7 +126,6 @@ Atom Atom::parse(std::string_view text) {
     return value;
   };
   // The limits keep the exact sum of one step inside 64 bits.
-  Atom atom;
   atom.family = std::string(family);
   atom.terms = number(inside.substr(0, comma), 1, 64, "terms");
   atom.fraction =
@@ -125,6 +136,8 @@ Atom Atom::parse(std::string_view text) {
 }
 
 std::string Atom::text() const {
+  if (family != "dot.nv")
+    return family;
   return fmt::format("{}({},{})", family, terms, fraction);
 }
 

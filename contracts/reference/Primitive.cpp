@@ -162,9 +162,17 @@ Primitive::Primitive(const json &definition, const std::string &where) {
 }
 
 void Primitive::readAtom(const json &definition, const std::string &where) {
-  atom = algebra::Atom::parse(fmt::format(
-      "{}({},{})", definition.at("atom").get<std::string>(),
-      definition.at("L").get<int64_t>(), definition.at("F").get<int64_t>()));
+  auto family = definition.at("atom").get<std::string>();
+  auto terms = definition.at("L").get<int64_t>();
+  auto fraction = definition.at("F").get<int64_t>();
+  atom = algebra::Atom::parse(
+      family == "dot.nv" ? fmt::format("{}({},{})", family, terms, fraction)
+                         : family);
+  if (atom->terms != terms || atom->fraction != fraction)
+    throw RuleError("A3",
+                    fmt::format("{} has L {} and F {}, not {} and {}", family,
+                                atom->terms, atom->fraction, terms, fraction),
+                    where);
   bool small = arguments[0] == Format::BF16 || arguments[0] == Format::F16;
   if (*reduction != algebra::ReductionKind::Dot || !small ||
       arguments[0] != arguments[1] || result != Format::F32)

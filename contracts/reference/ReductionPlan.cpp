@@ -124,7 +124,7 @@ double ReductionPlan::atomChain(const Primitive &step, const Chain &chain,
       scratch.left.push_back(left.base[order[i] * left.stride]);
       scratch.right.push_back(right.base[order[i] * right.stride]);
     }
-    state = dotNvStep(*atom, step.arguments[0], scratch.left.data(),
+    state = dotStep(*atom, step.arguments[0], scratch.left.data(),
                       scratch.right.data(),
                       static_cast<int>(scratch.left.size()), state);
   }

@@ -1,7 +1,9 @@
 // DefinitionOps.cpp - rules F8 to F10: what a primitive or an atom may be
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "dialects/Pact/Pact.h"
+#include "dialects/Pact/RuleChecker.h"
+
+#include "contracts/algebra/RuleError.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
@@ -9,6 +11,7 @@
 
 using namespace mlir;
 using namespace bitpact::pact;
+namespace algebra = bitpact::algebra;
 
 /// P1 speaks of these; a primitive computes in them.
 static bool isFloatFormat(Type type) {
@@ -205,6 +208,14 @@ LogicalResult PrimitiveOp::verifyRegions() {
 // pact.atom
 //===----------------------------------------------------------------------===//
 
+std::string bitpact::pact::arithmeticOf(AtomOp op) {
+  algebra::Atom atom;
+  atom.family = op.getAtom().str();
+  atom.terms = op.getL();
+  atom.fraction = op.getF();
+  return atom.text();
+}
+
 LogicalResult AtomOp::verify() {
   FunctionType type = getFunctionType();
   if (getReduction() != ReduceKind::Dot || getProduct() != "exact")
@@ -219,5 +230,15 @@ LogicalResult AtomOp::verify() {
   if (getL() == 0 || getL() > 64 || getF() == 0 || getF() > 64)
     return emitOpError() << "has L " << getL() << " and F " << getF()
                          << "; both lie in 1 ... 64 [F10]";
+  try {
+    algebra::Atom known = algebra::Atom::parse(arithmeticOf(*this));
+    if (known.terms != int64_t(getL()) || known.fraction != int64_t(getF()))
+      return emitOpError() << "has L " << getL() << " and F " << getF()
+                           << ", and '" << known.family << "' has L "
+                           << known.terms << " and F " << known.fraction
+                           << " [F10]";
+  } catch (const algebra::RuleError &error) {
+    return emitOpError() << "has a model that there is not: " << error.what();
+  }
   return success();
 }

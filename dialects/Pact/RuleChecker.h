@@ -10,6 +10,10 @@
 
 namespace bitpact::pact {
 
+/// How a merge order writes an atom's arithmetic: `dot.nv(16,25)`. Atoms of one
+/// arithmetic for several element formats have names of their own.
+std::string arithmeticOf(AtomOp op);
+
 struct RuleChecker {
   ContractOp contract;
   OperatorOp op;

@@ -202,8 +202,11 @@ LogicalResult RuleChecker::checkStep(ReduceOp reduce, Operation *definition) {
   }
 
   auto bound = contract.getNodes().getAs<NodeAttr>(node);
+  std::string arithmetic = name.str();
+  if (atom)
+    arithmetic = arithmeticOf(atom);
   for (const algebra::MergeEntry &entry : bound.getMerge().getValue().entries())
-    if (entry.atom && entry.atom->text() != name) {
+    if (entry.atom && entry.atom->text() != arithmetic) {
       report({"nodes", node, "merge"})
           << "node '" << node << "' merges digit '" << entry.digit
           << "' with the atom '" << entry.atom->text() << "', but its step is '"
@@ -215,7 +218,7 @@ LogicalResult RuleChecker::checkStep(ReduceOp reduce, Operation *definition) {
   if (atom && !fused) {
     report({"primitives", site})
         << "step '" << name << "' is an atom, but node '" << node
-        << "' merges no digit with fused(" << name << ") [A3]";
+        << "' merges no digit with fused(" << arithmetic << ") [A3]";
     return failure();
   }
 

@@ -92,8 +92,10 @@ TEST_CASE("T8, P1, A2: syntax of a merge") {
   refuses("T8", "the number of fraction bits must be from 8 to 48",
           "k fused(dot.nv(16))");
   refuses("T8", "the number of fraction bits", "k fused(dot.nv(16,25x))");
-  refuses("A2", "there is no atom 'dot.tpu'; there is: dot.nv",
+  refuses("A2", "there is no atom 'dot.tpu'; there are: dot.nv(terms,fraction bits) "
+                "and dot.cdna3",
           "k fused(dot.tpu(16,25))");
+  refuses("T8", "dot.cdna3 takes no argument", "k fused(dot.cdna3(8))");
   refuses("T8", "'from' has no format", "lane fold from");
   refuses("T8", "'from' is out of place", "lane fold in f32 from bf16");
   refuses("T8", "'f32' is out of place", "lane fold f32");
@@ -147,6 +149,7 @@ TEST_CASE("T5: a chain takes elements") {
   accepts("a:4 b:4", "b chain, a chain");
   accepts("a:4 b:4", "a chain, b fold");
   accepts("s:* k:16", "k fused(dot.nv(16,25)), s chain", ReductionKind::Dot);
+  accepts("s:* k:8", "k fused(dot.cdna3), s chain", ReductionKind::Dot);
 }
 
 TEST_CASE("T6, T7: where an atom fits") {

@@ -15,14 +15,14 @@
 using namespace bitpact::tests;
 using bitpact::algebra::Atom;
 using bitpact::algebra::Format;
-using bitpact::reference::dotNvStep;
+using bitpact::reference::dotStep;
 using bitpact::reference::Evaluator;
 
 static double step(const std::vector<double> &a, const std::vector<double> &b,
                    double accumulator, const char *atom = "dot.nv(16,25)",
                    Format element = Format::BF16) {
-  return dotNvStep(Atom::parse(atom), element, a.data(), b.data(),
-                   static_cast<int>(a.size()), accumulator);
+  return dotStep(Atom::parse(atom), element, a.data(), b.data(),
+                 static_cast<int>(a.size()), accumulator);
 }
 
 /// n products of u * u', and the ones that `more` names.
@@ -79,6 +79,55 @@ static std::vector<uint64_t> byContract(const Case &c, int terms,
       Evaluator(dotContract(node)).run({{"a", c.a}, {"b", c.b}}).at("y"));
 }
 
+/// Tiles of one step each, as tests/atoms/AtomsOnDevice.cpp saved them.
+TEST_CASE("single steps of an H200 with accumulators and special values") {
+  std::ifstream file(std::string(BITPACT_TEST_DATA) + "/hopper-mma/steps.bin",
+                     std::ios::binary);
+  constexpr int rows = 64, columns = 8, depth = 16;
+  int tiles = 0, differing = 0, otherAtom = 0;
+  for (int32_t header[2]; file.read(reinterpret_cast<char *>(header), 8);) {
+    Format format = header[0] ? Format::F16 : Format::BF16;
+    std::vector<uint8_t> a(2 * rows * depth), b(2 * columns * depth);
+    std::vector<uint32_t> c(rows * columns), k16(c.size()), k8(c.size());
+    auto read = [&](auto &values) {
+      file.read(reinterpret_cast<char *>(values.data()),
+                values.size() * sizeof(values[0]));
+    };
+    read(a), read(b), read(c), read(k16), read(k8);
+    REQUIRE(file);
+    ++tiles;
+    std::vector<double> left = valuesOf({format, {rows, depth}, a});
+    std::vector<double> right = valuesOf({format, {columns, depth}, b});
+    for (int i = 0; i < rows * columns; ++i) {
+      auto part = [&](const std::vector<double> &all, int row, int first,
+                      int count) {
+        return std::vector<double>(all.begin() + row * depth + first,
+                                   all.begin() + row * depth + first + count);
+      };
+      float start;
+      std::memcpy(&start, &c[i], 4);
+      auto bits = [](double value) {
+        float single = static_cast<float>(value);
+        uint32_t result;
+        std::memcpy(&result, &single, 4);
+        return std::isnan(value) ? 0x7fffffffu : result;
+      };
+      int m = i / columns, n = i % columns;
+      differing += bits(step(part(left, m, 0, 16), part(right, n, 0, 16), start,
+                             "dot.nv(16,25)", format)) != k16[i];
+      double half = step(part(left, m, 0, 8), part(right, n, 0, 8), start,
+                         "dot.nv(8,25)", format);
+      differing += bits(step(part(left, m, 8, 8), part(right, n, 8, 8), half,
+                             "dot.nv(8,25)", format)) != k8[i];
+      otherAtom += bits(step(part(left, m, 0, 16), part(right, n, 0, 16), start,
+                             "dot.nv(16,24)", format)) != k16[i];
+    }
+  }
+  CHECK(tiles == 10);
+  CHECK(differing == 0);
+  CHECK(otherAtom > 500); // the witness: one fraction bit less
+}
+
 static int differences(const std::vector<uint64_t> &a,
                        const std::vector<uint64_t> &b) {
   int count = 0;
@@ -124,7 +173,13 @@ TEST_CASE("terms are cut to F bits below the largest exponent, one by one") {
   CHECK(step({1}, {1}, 0x1.000002p-2) == 1.25);
 }
 
-TEST_CASE("zeros do not count for the largest exponent") {
+TEST_CASE("zeros count for the largest exponent as 2^-133 does") {
+  // 2^-149 - 2^-159: units are 2^-158, so the small one is lost. With units
+  // 2^-25 below the larger product it would take the sum below 2^-149.
+  CHECK(step({0x1p-75, -0x1p-80}, {0x1p-74, 0x1p-79}, 0) == 0x1p-149);
+  CHECK(step({0x1p-75, -0x1p-79}, {0x1p-74, 0x1p-79}, 0) == 0);
+  CHECK(step({0x1p-75, -0x1p-79}, {0x1p-74, 0x1p-78}, 0, "dot.nv(16,24)") ==
+        0x1p-149);
   CHECK(step({0x1p-100, 0}, {0x1p-20, 0x1p127}, 0) == 0x1p-120);
   CHECK(step({0, 1}, {1, 0x1p-60}, 0) == 0x1p-60);
   auto positiveZero = [](double value) {

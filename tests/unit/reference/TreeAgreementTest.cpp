@@ -80,7 +80,7 @@ static double evaluate(const TreeStore &store, TreeId root, const Reduction &r,
         left.push_back(a[leaf(i)]);
         right.push_back(b[leaf(i)]);
       }
-      values[id] = bitpact::reference::dotNvStep(
+      values[id] = bitpact::reference::dotStep(
           n.atom, element, left.data(), right.data(),
           static_cast<int>(left.size()), child(0));
       break;
