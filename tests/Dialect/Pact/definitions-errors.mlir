@@ -161,3 +161,13 @@ pact.atom @a dot product "exact" model "m" L 0 F 24 : (bf16, bf16, f32) -> f32
 // expected-error @+1 {{expected sum, dot or max, not exp_sum}}
 pact.primitive @p step exp_sum (%a: f32, %b: f32) -> f32 {
 }
+
+// -----
+
+// expected-error@+1 {{has a model that there is not: there is no atom 'dot.tpu'; there are: dot.nv(terms,fraction bits) and dot.cdna3 [A2]}}
+pact.atom @a dot product "exact" model "dot.tpu" L 8 F 24 : (bf16, bf16, f32) -> f32
+
+// -----
+
+// expected-error@+1 {{has L 16 and F 24, and 'dot.cdna3' has L 8 and F 24 [F10]}}
+pact.atom @a dot product "exact" model "dot.cdna3" L 16 F 24 : (bf16, bf16, f32) -> f32
