@@ -1,8 +1,8 @@
 // AbsorptionTest.cpp - trees of sums of squares, read through a norm
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "tests/unit/reveal/Simulated.h"
 #include "tools/evidence/reveal/Absorption.h"
+#include "tests/unit/reveal/Simulated.h"
 
 #include <catch2/catch.hpp>
 #include <numeric>
@@ -45,8 +45,8 @@ TEST_CASE("the tree of squares is the declared one", "[reveal][absorption]") {
                {"sweep:* lane:8", "sweep chain, lane halving", 61},
                {"sweep:* lane:8 pack:2",
                 "pack chain, sweep chain, lane halving", 64},
-               {"sweep:* lane:8 pack:2",
-                "sweep chain, pack chain, lane fold", 100}}) {
+               {"sweep:* lane:8 pack:2", "sweep chain, pack chain, lane fold",
+                100}}) {
         Simulated box(partition, merge, Start::Identity, n,
                       norm(element, output));
         CAPTURE(partition, merge, n, std::string(algebra::name(element)),
@@ -58,8 +58,8 @@ TEST_CASE("the tree of squares is the declared one", "[reveal][absorption]") {
 TEST_CASE("a sum of a few squares", "[reveal][absorption]") {
   for (Format element : {Format::F32, Format::BF16})
     for (int n : {5, 6, 7, 8, 9, 12}) {
-      Simulated box("sweep:* lane:2", "sweep chain, lane halving",
-                    Start::First, n, norm(element, Format::F32));
+      Simulated box("sweep:* lane:2", "sweep chain, lane halving", Start::First,
+                    n, norm(element, Format::F32));
       CAPTURE(n, std::string(algebra::name(element)));
       CHECK(revealed(box) == box.tree());
     }

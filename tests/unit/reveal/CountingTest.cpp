@@ -1,8 +1,8 @@
 // CountingTest.cpp - trees of sums of any sign, against the trees that were
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "tests/unit/reveal/Simulated.h"
 #include "tools/evidence/reveal/Counting.h"
+#include "tests/unit/reveal/Simulated.h"
 
 #include <catch2/catch.hpp>
 
@@ -82,8 +82,8 @@ TEST_CASE("units are counted in chunks where few are exact",
   Simulated box("all:*", "all chain", Start::Identity, 600, options);
   CHECK(revealed(box) == box.tree());
   options.element = options.accumulator = options.output = Format::F16;
-  Simulated half("sweep:* lane:4", "sweep chain, lane halving",
-                 Start::Identity, 600, options);
+  Simulated half("sweep:* lane:4", "sweep chain, lane halving", Start::Identity,
+                 600, options);
   CHECK(revealed(half) == half.tree());
 }
 
@@ -99,8 +99,8 @@ TEST_CASE("steps of several terms are seen as such", "[reveal][counting]") {
       CAPTURE(merge, n);
       RevealedTree tree = revealed(box);
       CHECK(tree == box.tree());
-      CHECK(tree.widest() == (n > std::stoi(width) ? std::stoi(width) + 1
-                                                   : std::stoi(width)));
+      CHECK(tree.widest() ==
+            (n > std::stoi(width) ? std::stoi(width) + 1 : std::stoi(width)));
     }
 }
 

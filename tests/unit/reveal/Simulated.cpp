@@ -118,9 +118,9 @@ double Simulated::sum(const Query &query) const {
         a.push_back(terms[store.node(children[i]).position]);
         b.push_back(factors[store.node(children[i]).position]);
       }
-      value = reference::dotNvStep(node.atom, options.element, a.data(),
-                                   b.data(), static_cast<int>(a.size()),
-                                   values[children[0]]);
+      value =
+          reference::dotNvStep(node.atom, options.element, a.data(), b.data(),
+                               static_cast<int>(a.size()), values[children[0]]);
       break;
     }
     default:

@@ -172,11 +172,11 @@ bool Absorption::findSquares(int bits) {
     });
     if (found.empty())
       continue;
-    auto least = std::min_element(
-        found.begin(), found.end(), [&](const Change &a, const Change &b) {
-          return asSquares(a.from, rootBits).size() <
-                 asSquares(b.from, rootBits).size();
-        });
+    auto least = std::min_element(found.begin(), found.end(),
+                                  [&](const Change &a, const Change &b) {
+                                    return asSquares(a.from, rootBits).size() <
+                                           asSquares(b.from, rootBits).size();
+                                  });
     sum = {least->big, asSquares(least->from, rootBits)};
     return true;
   }
@@ -208,10 +208,10 @@ bool Absorption::drawSquares(int bits, const std::vector<double> &bigs,
     std::vector<Sum> sums;
     std::vector<Query> rows;
     for (int k = 0; k < draws / 16; ++k) {
-      Sum one{largestSquare(low + static_cast<double>(
-                                      random() % static_cast<uint64_t>(
-                                                     low * 31 / 32)),
-                            rootBits),
+      Sum one{largestSquare(
+                  low + static_cast<double>(
+                            random() % static_cast<uint64_t>(low * 31 / 32)),
+                  rootBits),
               {}};
       if (one.big < low)
         continue;

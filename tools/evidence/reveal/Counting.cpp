@@ -23,9 +23,8 @@ constexpr size_t slice = 32768;
 } // namespace
 
 /// How many leaves of `within` lie below the vertex at which each pair meets.
-std::vector<int64_t>
-Counting::count(const std::vector<Question> &asked,
-                const std::vector<Positions> &withinOf) {
+std::vector<int64_t> Counting::count(const std::vector<Question> &asked,
+                                     const std::vector<Positions> &withinOf) {
   // Chunks of a set, each with no more units than are counted exactly.
   std::vector<std::vector<Positions>> chunks(withinOf.size());
   for (size_t task = 0; task < withinOf.size(); ++task) {
@@ -53,9 +52,9 @@ Counting::count(const std::vector<Question> &asked,
       const Question &question = asked[of[k]];
       if (units != std::floor(units) || units < 0 ||
           units > static_cast<double>(masks.capacity))
-        noTree(question.i, question.j,
-               fmt::format("{:.17g} units are outside of where they meet",
-                           units));
+        noTree(
+            question.i, question.j,
+            fmt::format("{:.17g} units are outside of where they meet", units));
       inside[of[k]] -= static_cast<int64_t>(units);
     }
     queries.clear();
@@ -76,9 +75,9 @@ Counting::count(const std::vector<Question> &asked,
   return inside;
 }
 
-std::vector<int64_t> Counting::leavesAt(
-    const std::vector<std::pair<int64_t, int64_t>> &pairs,
-    const Positions &within) {
+std::vector<int64_t>
+Counting::leavesAt(const std::vector<std::pair<int64_t, int64_t>> &pairs,
+                   const Positions &within) {
   std::vector<Question> asked;
   for (auto [i, j] : pairs)
     asked.push_back({0, i, j});
@@ -219,9 +218,8 @@ RevealedTree Counting::allPairs() {
   // subtrees; equal numbers within one subtree are one vertex.
   std::vector<size_t> order(pairs.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return leaves[a] < leaves[b];
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return leaves[a] < leaves[b]; });
   RevealedTree tree;
   std::vector<VertexId> top(n);
   std::vector<int64_t> owner(n);

@@ -21,7 +21,8 @@ public:
 
   /// Recursive: all positions against one, then within each group of those that
   /// meet it at the same vertex. One batch a depth of the recursion; between
-  /// n - 1 and n * n / 2 counts. Throws Undetermined if the numbers fit no tree.
+  /// n - 1 and n * n / 2 counts. Throws Undetermined if the numbers fit no
+  /// tree.
   RevealedTree recursive();
 
   /// Every pair, and nothing inferred from one about another.

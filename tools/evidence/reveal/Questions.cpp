@@ -22,14 +22,12 @@ constexpr size_t mostKept = 256;
 std::vector<double> Questions::ask(const std::vector<Query> &queries) {
   std::vector<double> results;
   results.reserve(queries.size());
-  auto slice = static_cast<size_t>(
-      std::clamp<int64_t>(batchElements / std::max<int64_t>(n(), 1), 1,
-                          batchRows));
+  auto slice = static_cast<size_t>(std::clamp<int64_t>(
+      batchElements / std::max<int64_t>(n(), 1), 1, batchRows));
   for (size_t begin = 0; begin < queries.size(); begin += slice) {
     size_t end = std::min(queries.size(), begin + slice);
-    std::vector<double> some =
-        box.run(std::vector<Query>(queries.begin() + begin,
-                                   queries.begin() + end));
+    std::vector<double> some = box.run(
+        std::vector<Query>(queries.begin() + begin, queries.begin() + end));
     if (some.size() != end - begin)
       throw std::logic_error("a black box lost results");
     for (size_t at : {begin, (begin + end) / 2})

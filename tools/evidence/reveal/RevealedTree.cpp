@@ -1,5 +1,5 @@
-// RevealedTree.cpp - which partial sums meet: a tree without roundings and starts
-// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// RevealedTree.cpp - which partial sums meet: a tree without roundings and
+// starts Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/evidence/reveal/RevealedTree.h"
 
