@@ -119,8 +119,8 @@ double Simulated::sum(const Query &query) const {
         b.push_back(factors[store.node(children[i]).position]);
       }
       value =
-          reference::dotNvStep(node.atom, options.element, a.data(), b.data(),
-                               static_cast<int>(a.size()), values[children[0]]);
+          reference::dotStep(node.atom, options.element, a.data(), b.data(),
+                             static_cast<int>(a.size()), values[children[0]]);
       break;
     }
     default:
