@@ -1,0 +1,5 @@
+// Main.cpp - Catch2's main
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#define CATCH_CONFIG_MAIN
+#include <catch2/catch.hpp>
