@@ -25,7 +25,7 @@ std::vector<KvRun> runsOf(const KvMap &map, const std::vector<int64_t> *tokens,
                           int64_t count, const std::string &runWeights,
                           std::string &problem) {
   if (!map.cached)
-    return count ? std::vector<KvRun>{{0, count, "own", runWeights}}
+    return count ? std::vector<KvRun>{{0, count, "own", "of the run"}}
                  : std::vector<KvRun>{};
   std::vector<KvRun> runs;
   int64_t covered = 0;
@@ -44,6 +44,9 @@ std::vector<KvRun> runsOf(const KvMap &map, const std::vector<int64_t> *tokens,
     }
     KvRun run{block.start, block.end, block.content,
               block.weights.empty() ? map.weights : block.weights};
+    // Weights that the gate has compared already are no second difference.
+    if (run.weights == runWeights)
+      run.weights = "of the run";
     if (map.identity == "tokens" && tokens) {
       previous = blockContent(previous, tokens->data() + block.start,
                               block.end - block.start);

@@ -38,7 +38,8 @@ std::string blockContent(const std::string &previous, const int64_t *tokens,
                          int64_t count);
 
 /// Where each position's keys and values come from: `source` is "own" for the
-/// sequence's own tokens up to there, else the content of a block.
+/// sequence's own tokens up to there, else the content of a block; `weights`
+/// is "of the run" or the digest of others.
 struct KvRun {
   int64_t start = 0, end = 0;
   std::string source, weights;

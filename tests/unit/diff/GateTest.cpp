@@ -8,26 +8,25 @@
 #include <sstream>
 
 using namespace bitpact::diff;
-using nlohmann::json;
 using Catch::Contains;
+using nlohmann::json;
 
 namespace {
 
 const std::string w(64, 'a'), other(64, 'c');
 
 struct Run {
-  json head = {
-      {"bitpact_run", 1},
-      {"weights", {{"sha256", w}, {"version", 7}}},
-      {"rope", {{"kind", "neox"}, {"base", 1000000}}},
-      {"mask", {{"kind", "causal"}}},
-      {"ownership",
-       {{"heads", {{"extent", 8}, {"shards", "whole"}}},
-        {"kv_heads", {{"extent", 2}, {"shards", "whole"}}},
-        {"vocabulary", {{"extent", 100}, {"shards", "whole"}}}}},
-      {"vocabulary", {0, 100}},
-      {"logprob", {{"mode", "raw"}}},
-      {"rng", {{"replay", true}}}};
+  json head = {{"bitpact_run", 1},
+               {"weights", {{"sha256", w}, {"version", 7}}},
+               {"rope", {{"kind", "neox"}, {"base", 1000000}}},
+               {"mask", {{"kind", "causal"}}},
+               {"ownership",
+                {{"heads", {{"extent", 8}, {"shards", "whole"}}},
+                 {"kv_heads", {{"extent", 2}, {"shards", "whole"}}},
+                 {"vocabulary", {{"extent", 100}, {"shards", "whole"}}}}},
+               {"vocabulary", {0, 100}},
+               {"logprob", {{"mode", "raw"}}},
+               {"rng", {{"replay", true}}}};
   json sequence = {{"bitpact_sequence", 1},
                    {"sequence", "s"},
                    {"tokens", {11, 12, 13, 14}},
@@ -195,14 +194,15 @@ TEST_CASE("pages and blocks may differ that hold the same keys and values") {
   c.sequence["kv"] = blocks({{0, 3}, {3, 4}}, {11, 12, 99, 14}, 7);
   GateReport report = compare(b, c);
   REQUIRE(report.fields.size() == 1);
-  CHECK_THAT(report.fields[0].text(),
-             Contains("kv, sequence s, position 0: the sequence's own tokens") &&
-                 Contains("block"));
+  CHECK_THAT(
+      report.fields[0].text(),
+      Contains("kv, sequence s, position 0: the sequence's own tokens") &&
+          Contains("block"));
   // A block that older weights wrote.
   c = b;
   c.sequence["kv"]["blocks"][1]["weights"] = other;
   differs(c, "kv, sequence s, position 2: the sequence's own tokens, weights "
-             "aaaaaaaaaaaa in A, the sequence's own tokens, weights "
+             "of the run in A, the sequence's own tokens, weights "
              "cccccccccccc in B");
   // A gap.
   c = b;
@@ -214,12 +214,11 @@ TEST_CASE("pages and blocks may differ that hold the same keys and values") {
   // An engine's own identities: the same cut can be compared, others not.
   auto foreign = [&](const char *first, int cut) {
     Run run;
-    run.sequence["kv"] = {
-        {"identity", "engine"},
-        {"weights", w},
-        {"blocks",
-         {{{"start", 0}, {"end", cut}, {"content", first}},
-          {{"start", cut}, {"end", 4}, {"content", "y"}}}}};
+    run.sequence["kv"] = {{"identity", "engine"},
+                          {"weights", w},
+                          {"blocks",
+                           {{{"start", 0}, {"end", cut}, {"content", first}},
+                            {{"start", cut}, {"end", 4}, {"content", "y"}}}}};
     return run;
   };
   holds(foreign("x", 2), foreign("x", 2));

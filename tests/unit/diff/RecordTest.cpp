@@ -100,7 +100,8 @@ TEST_CASE("log-probs are bits") {
 
 TEST_CASE("mistakes of a writer name line and field") {
   refused("\n" + row(R"(,"tensr":"t")"), "unknown key 'tensr'; it has", 2);
-  refused(R"({"bitpact_row":2})", "bitpact_row has version 2; this tool reads 1");
+  refused(R"({"bitpact_row":2})",
+          "bitpact_row has version 2; this tool reads 1");
   refused(R"({"bitpact_row":1.0})", "has version 1.0");
   refused(R"({"bitpact_line":1})", "none of the keys bitpact_run");
   refused(R"({"bitpact_row":1,"bitpact_end":1})", "is both");
@@ -113,7 +114,7 @@ TEST_CASE("mistakes of a writer name line and field") {
   refused(R"({"bitpact_end":1,"rows":1,"rows":1})", "key 'rows' stands twice");
   refused(R"({"bitpact_end":1,"note":1e999})", "number overflow");
   refused("{\"bitpact_end\":1,\"note\":\"\xff\"}\n", "not UTF-8");
-  refused("[1]\n", "not a whole JSON object");
+  refused("[1]\n", "a record is a JSON object");
   refused("PK\x03\x04 not a record\n", "not a whole JSON object");
   refused("{\"bitpact_end\":1,\"note\":" + std::string(100, '[') +
               std::string(100, ']') + "}\n",
@@ -143,7 +144,7 @@ TEST_CASE("cut and mixed lines are lost evidence, not mistakes") {
   Read mixed = read(whole + whole.substr(0, 40) + whole + whole);
   CHECK(mixed.report.rows == 2);
   REQUIRE(mixed.report.incomplete.size() == 1);
-  CHECK_THAT(mixed.report.incomplete[0], Contains("line 2:41: not a whole"));
+  CHECK_THAT(mixed.report.incomplete[0], Contains("line 2:43: not a whole"));
   Read zeros = read(whole + std::string(20, '\0') + "\n" + whole);
   CHECK(zeros.report.rows == 2);
   CHECK_THAT(zeros.report.incomplete[0], Contains("line 2:1: a zero byte"));
