@@ -5,9 +5,12 @@
 #include "tools/bitpact/Commands.h"
 #include "tools/bitpact/ContractSource.h"
 #include "tools/bitpact/Terminal.h"
+#include "tools/bitpact/WitnessReport.h"
+#include "tools/evidence/UserError.h"
 
 #include <fmt/format.h>
 #include <iostream>
+#include <optional>
 
 using nlohmann::json;
 
@@ -15,7 +18,9 @@ namespace bitpact::tool {
 namespace {
 
 struct Options {
-  std::string a, b;
+  std::string a, b, witnessDirectory;
+  bool witness = false;
+  diff::WitnessOptions search;
 };
 
 std::string heading(const SourcedContract &contract) {
@@ -47,15 +52,39 @@ int exitCode(const diff::Delta &delta) {
   return delta.changes.empty() ? Holds : Differs;
 }
 
+/// Nothing for contracts that are equal or have no function in common.
+std::optional<diff::WitnessSearch> witness(const Options &options,
+                                           const SourcedContract &a,
+                                           const SourcedContract &b,
+                                           const diff::Delta &delta) {
+  bool wanted = options.witness || !options.witnessDirectory.empty();
+  if (!wanted || !delta.comparable || delta.verdict() == "equal")
+    return std::nullopt;
+  diff::WitnessSearch search =
+      diff::findWitness(a.canonical, b.canonical, options.search);
+  if (search.found && delta.verdict() == "equivalent")
+    throw std::logic_error("two contracts were taken for equivalent, and "
+                           "differ on an input; seed " +
+                           std::to_string(search.seed));
+  if (search.found && !options.witnessDirectory.empty())
+    writeWitness(*search.found, options.witnessDirectory);
+  return search;
+}
+
 int runDiff(const Options &options, const Shared &shared) {
   SourcedContract a = readContract(options.a), b = readContract(options.b);
   diff::Delta delta = diff::compare(a.canonical, b.canonical);
+  auto search = witness(options, a, b, delta);
   if (shared.json) {
     json result = diff::toJson(delta);
     result["status"] = exitCode(delta);
+    if (search)
+      result["witness"] = toJson(*search);
     std::cout << result.dump(2) << '\n';
   } else {
     printDelta(a, b, delta);
+    if (search)
+      printWitness(*search);
   }
   return exitCode(delta);
 }
@@ -67,11 +96,23 @@ Command addDiff(CLI::App &app, Shared &shared) {
   CLI::App *command =
       addCommand(app, shared, "diff",
                  "In which fields of which nodes two contracts differ",
-                 "bitpact diff train_norm.json rollout_norm.json");
+                 "bitpact diff train_norm.json rollout_norm.json --witness");
   command
       ->add_option("A", options->a, "A contract file, canonical JSON, package")
       ->required();
   command->add_option("B", options->b, "What it is compared with")->required();
+  command->add_flag("--witness", options->witness,
+                    "Find an input on which they give different bytes");
+  command->add_option("--witness-out", options->witnessDirectory,
+                      "The same, and write its tensors there as .npy");
+  command
+      ->add_option("--trials", options->search.rounds,
+                   "How often every kind of input is tried for a witness")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  command
+      ->add_option("--seed", options->search.seed, "The seed of these inputs")
+      ->capture_default_str();
   return {command, [options, &shared] { return runDiff(*options, shared); }};
 }
 
