@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 namespace bitpact::diff {
@@ -64,6 +65,24 @@ void compareTables(const json &formA, const json &formB, const json &a,
   }
 }
 
+/// Where two states have one tree and only one of them can rescale or combine
+/// (rule S6), neither ever does.
+void dropIdleSites(Delta &delta) {
+  auto idle = [&](const Change &change) {
+    if (change.field != Field::A ||
+        (change.before != "absent" && change.after != "absent"))
+      return false;
+    for (const Equivalence &one : delta.equivalences)
+      if (change.node == one.node + ".rescale" ||
+          change.node == one.node + ".combine")
+        return true;
+    return false;
+  };
+  delta.changes.erase(
+      std::remove_if(delta.changes.begin(), delta.changes.end(), idle),
+      delta.changes.end());
+}
+
 /// What the tables above do not know, in a version to come.
 void compareRest(const json &formA, const json &formB, Delta &delta) {
   static const std::set<std::string> known{"bitpact",  "op",        "params",
@@ -111,6 +130,7 @@ Delta compare(const json &a, const json &b) try {
   compareTables(formA, formB, a, b, "types", Field::P, delta);
   compareTables(formA, formB, a, b, "rounding", Field::R, delta);
   compareTables(formA, formB, a, b, "primitives", Field::A, delta);
+  dropIdleSites(delta);
   compareRest(formA, formB, delta);
   return delta;
 } catch (const json::exception &error) {

@@ -4,8 +4,7 @@
 
 #include "contracts/diff/NodeDelta.h"
 
-#include "contracts/algebra/MergeOrder.h"
-#include "contracts/algebra/Partition.h"
+#include "contracts/diff/NodeShape.h"
 
 #include <fmt/format.h>
 
@@ -16,64 +15,171 @@ namespace {
 
 using nlohmann::json;
 
-std::string domainText(const json &domain) {
-  if (domain.is_string())
-    return domain.get<std::string>();
-  const auto &item = *domain.items().begin();
-  if (item.value().is_object() && item.value().contains("extent") &&
-      item.value().contains("stored"))
-    return fmt::format("{} {} of {}", item.key(),
-                       item.value().at("extent").dump(),
-                       item.value().at("stored").dump());
-  return item.key() + " " + item.value().dump();
-}
-
 std::string textOf(const json &value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-std::string joined(const json &texts) {
+std::string textAt(const json &object, const std::string &key) {
+  return object.contains(key) ? textOf(object.at(key)) : "absent";
+}
+
+/// "vocab", "vocab 151936 of 152064".
+std::string domainText(const json &domain) {
+  if (domain.is_string())
+    return domain.get<std::string>();
+  std::string dim = domain.items().begin().key();
+  const json &present = *domain.begin();
+  if (present.is_object() && present.contains("extent") &&
+      present.contains("stored"))
+    return fmt::format("{} {} of {}", dim, present.at("extent").dump(),
+                       present.at("stored").dump());
+  return dim + " " + textOf(present);
+}
+
+std::string mergeText(const json &node) {
   std::string result;
-  for (const json &text : texts)
+  for (const json &text : node.at("merge"))
     result += (result.empty() ? "" : ", ") + text.get<std::string>();
   return result;
 }
 
-struct Texts {
-  explicit Texts(const json &node)
-      : partition(
-            algebra::Partition::parse(node.at("partition").get<std::string>())),
-        order(algebra::MergeOrder::parse(
-            node.at("merge").get<std::vector<std::string>>())) {}
-  algebra::Partition partition;
-  algebra::MergeOrder order;
+/// Forms and their order with digits by number.
+std::string formsOf(const Shape &shape) {
+  const algebra::Reduction reduction = bare(shape).reduction;
+  return reduction.order.renamed(reduction.partition).text();
+}
 
-  std::string digits() const { return partition.renamed().text(); }
-  /// Forms and their order; formats belong to P and atoms to A.
-  std::string forms() const {
-    std::vector<algebra::MergeEntry> entries =
-        order.renamed(partition).entries();
-    for (algebra::MergeEntry &entry : entries) {
-      entry.from.reset();
-      entry.in.reset();
-      entry.atom.reset();
-    }
-    std::string text;
-    for (const algebra::MergeEntry &entry : entries)
-      text += entry.text() + ", ";
-    return text;
+/// The formats that merges round to, innermost first; only those that do.
+std::string formatsOf(const Shape &shape) {
+  std::string text;
+  for (const algebra::MergeEntry &entry : shape.reduction.order.entries()) {
+    auto add = [&](const char *key, std::optional<algebra::Format> format) {
+      if (format &&
+          !algebra::widensExactly(shape.reduction.accumulator, *format))
+        text += fmt::format("{} {} ", key, algebra::name(*format));
+    };
+    add("from", entry.from);
+    add("in", entry.in);
+    text += "| ";
   }
-  std::string formats() const {
-    std::string text;
-    for (const algebra::MergeEntry &entry : order.entries()) {
-      algebra::MergeEntry formatsOnly = entry;
-      formatsOnly.atom.reset();
-      text += (entry.from ? fmt::format("{} ", algebra::name(*entry.from))
-                          : std::string("- ")) +
-              (entry.in ? fmt::format("{}, ", algebra::name(*entry.in))
-                        : std::string("-, "));
+  return text.find_first_not_of("| ") == text.npos ? "" : text;
+}
+
+class NodeComparison {
+public:
+  NodeComparison(const json &a, const json &b, const std::string &name,
+                 Delta &delta)
+      : delta(delta), name(name), left(a.at("nodes").at(name)),
+        right(b.at("nodes").at(name)), mine(shapeOf(a, name)),
+        other(shapeOf(b, name)),
+        extents(together(extentsOf(a, name), extentsOf(b, name))) {}
+
+  void run() {
+    if (left.at("domain") != right.at("domain"))
+      change(Field::D, "domain", domainText(left.at("domain")),
+             domainText(right.at("domain")));
+    compareTrees();
+    // Every other key, so that one of a later version is not passed over.
+    for (const std::string &key : keysOf(left, right))
+      if (textAt(left, key) != textAt(right, key))
+        change(key == "offsets" ? Field::D : Field::T, key, textAt(left, key),
+               textAt(right, key));
+    const json &before = left.at("precision"), &after = right.at("precision");
+    for (const std::string &key : keysOf(before, after))
+      if (textAt(before, key) != textAt(after, key))
+        change(Field::P, "precision." + key, textAt(before, key),
+               textAt(after, key));
+  }
+
+private:
+  Delta &delta;
+  const std::string &name;
+  const json &left, &right;
+  Shape mine, other;
+  Extents extents;
+
+  void change(Field field, const std::string &key, std::string before,
+              std::string after, std::string note = "") {
+    delta.changes.push_back({field, name, "nodes." + name + "." + key,
+                             std::move(before), std::move(after),
+                             std::move(note)});
+  }
+
+  static std::set<std::string> keysOf(const json &a, const json &b) {
+    static const std::set<std::string> known{
+        "domain", "partition", "merge", "start", "state", "precision", "doc"};
+    std::set<std::string> keys;
+    for (const json *node : {&a, &b})
+      for (const auto &[key, value] : node->items())
+        if (!known.count(key))
+          keys.insert(key);
+    return keys;
+  }
+
+  Decision decided(const Shape &a, const Shape &b) const {
+    if (!covers(a, extents) || !covers(b, extents))
+      return {};
+    return decide(a, b, extents);
+  }
+
+  /// Π and T: texts first, then the trees that they mean. Formats of merges
+  /// are P; what `fused` names is the step's primitive, which is A.
+  void compareTrees() {
+    std::string before = mine.reduction.partition.renamed().text();
+    std::string after = other.reduction.partition.renamed().text();
+    bool digits = before != after, forms = formsOf(mine) != formsOf(other);
+    bool texts = digits || forms ||
+                 textAt(left, "start") != textAt(right, "start") ||
+                 textAt(left, "state") != textAt(right, "state");
+    bool formats = formatsOf(mine) != formatsOf(other);
+    Decision trees{Decision::Equal};
+    if (texts) {
+      trees = decided(bare(mine), bare(other));
+      if (trees.verdict != Decision::Equal)
+        listTexts(digits, forms, trees.text());
     }
-    return text;
+    if (!texts && !formats)
+      return listRedundantFormats();
+    if (formatsOf(mine).empty() && formatsOf(other).empty()) {
+      if (trees.verdict == Decision::Equal)
+        delta.equivalences.push_back({name, trees.text()});
+      return;
+    }
+    if (trees.verdict != Decision::Equal) {
+      if (formats)
+        change(Field::P, "merge", mergeText(left), mergeText(right));
+      return;
+    }
+    Decision whole = decided(withoutAtoms(mine), withoutAtoms(other));
+    if (whole.verdict == Decision::Equal)
+      delta.equivalences.push_back({name, whole.text()});
+    else
+      change(Field::P, "merge", mergeText(left), mergeText(right),
+             whole.text());
+  }
+
+  void listTexts(bool digits, bool forms, std::string note) {
+    size_t first = delta.changes.size();
+    if (digits)
+      change(Field::Pi, "partition", mine.reduction.partition.text(),
+             other.reduction.partition.text());
+    if (forms)
+      change(Field::T, "merge", mergeText(left), mergeText(right));
+    for (const char *key : {"start", "state"})
+      if (textAt(left, key) != textAt(right, key))
+        change(Field::T, key, textAt(left, key), textAt(right, key));
+    delta.changes[first].note = std::move(note);
+  }
+
+  /// Formats that are written on one side only and round nothing.
+  void listRedundantFormats() {
+    auto written = [](const Shape &shape) {
+      return withoutAtoms(shape)
+          .reduction.order.renamed(shape.reduction.partition)
+          .text();
+    };
+    if (written(mine) != written(other))
+      delta.equivalences.push_back({name, fmt::format("Q7 ({})", ruleText(7))});
   }
 };
 
@@ -81,48 +187,7 @@ struct Texts {
 
 void compareNodes(const json &a, const json &b, const std::string &name,
                   Delta &delta) {
-  const json &left = a.at("nodes").at(name), &right = b.at("nodes").at(name);
-  std::string where = "nodes." + name;
-  auto change = [&](Field field, const std::string &key, std::string before,
-                    std::string after) {
-    delta.changes.push_back(
-        {field, name, where + "." + key, std::move(before), std::move(after)});
-  };
-  if (left.at("domain") != right.at("domain"))
-    change(Field::D, "domain", domainText(left.at("domain")),
-           domainText(right.at("domain")));
-  Texts mine(left), other(right);
-  if (mine.digits() != other.digits())
-    change(Field::Pi, "partition", mine.partition.text(),
-           other.partition.text());
-  std::string merges = joined(left.at("merge"));
-  if (mine.forms() != other.forms())
-    change(Field::T, "merge", merges, joined(right.at("merge")));
-  if (mine.formats() != other.formats())
-    change(Field::P, "merge", merges, joined(right.at("merge")));
-  // Every other key, so that a new one is not passed over.
-  std::set<std::string> keys;
-  for (const json *node : {&left, &right})
-    for (const auto &[key, value] : node->items())
-      if (key != "domain" && key != "partition" && key != "merge" &&
-          key != "precision" && key != "doc")
-        keys.insert(key);
-  auto valueAt = [](const json &object, const std::string &key) {
-    return object.contains(key) ? textOf(object.at(key)) : "absent";
-  };
-  for (const std::string &key : keys)
-    if (valueAt(left, key) != valueAt(right, key))
-      change(key == "offsets" ? Field::D : Field::T, key, valueAt(left, key),
-             valueAt(right, key));
-  keys.clear();
-  for (const json *node : {&left, &right})
-    for (const auto &[key, value] : node->at("precision").items())
-      keys.insert(key);
-  for (const std::string &key : keys)
-    if (valueAt(left.at("precision"), key) !=
-        valueAt(right.at("precision"), key))
-      change(Field::P, "precision." + key, valueAt(left.at("precision"), key),
-             valueAt(right.at("precision"), key));
+  NodeComparison(a, b, name, delta).run();
 }
 
 } // namespace bitpact::diff
