@@ -5,6 +5,7 @@
 #include "tools/bitpact/Commands.h"
 #include "tools/bitpact/Terminal.h"
 #include "tools/evidence/UserError.h"
+#include "tools/evidence/foreign/Worker.h"
 
 #include <fmt/format.h>
 #include <iostream>
@@ -64,6 +65,8 @@ int runCommand(const Shared &shared, const Command &command) {
 } // namespace
 
 int main(int argc, char **argv) {
+  if (evidence::foreign::isWorker(argc, argv))
+    return evidence::foreign::runWorker(argc, argv);
   CLI::App app("Bitpact compiles numerical contracts to kernels that return "
                "the same bits, and checks that they do.",
                "bitpact");

@@ -30,15 +30,13 @@ Tensor ones(std::vector<int64_t> shape) {
 /// The output has the shape of the second input: a program that answers its
 /// path computes something.
 struct Fixture {
+  const std::string declared = "f32[rows] dot(f32[rows,n] a, f32[n] x)";
   bitpact::tests::Temporary folder;
 
   Command command(const std::string &text, double timeout = 20) {
-    CommandOptions options;
-    options.timeout = timeout;
-    return Command(text,
-                   parseTensorSignature("f32[rows] dot(f32[rows,n] a, "
-                                        "f32[n] x)"),
-                   {{"rows", 1}, {"n", 1}}, options);
+    return {std::make_shared<Conversation>(text, declared, timeout),
+            parseTensorSignature(declared),
+            {{"rows", 1}, {"n", 1}}};
   }
 
   std::string complaint(const std::string &text, double timeout = 20) {
@@ -75,7 +73,7 @@ TEST_CASE_METHOD(Fixture, "a program is told what it computes", "[command]") {
   matrix.shape = {1, 1};
   one.call({{matrix, ones({1})}});
   REQUIRE(one.notes().size() == 1);
-  CHECK(one.notes()[0] == "it said: f32[1] dot(f32[1,1] a, f32[1] x)");
+  CHECK(one.notes()[0] == "it said: f32[rows] dot(f32[rows,n] a, f32[n] x)");
 }
 
 TEST_CASE_METHOD(Fixture, "what a program does wrong", "[command]") {
@@ -119,10 +117,12 @@ TEST_CASE_METHOD(Fixture, "a program with a memory is found out", "[command]") {
 
 TEST_CASE_METHOD(Fixture, "extents of the dims", "[command]") {
   TensorSignature sum = parseTensorSignature("f32[rows] sum(f32[rows,n] x)");
-  CHECK_THROWS_WITH(Command("cat", sum, {{"rows", 1}}),
+  auto cat = std::make_shared<Conversation>("cat", sum.text, 20);
+  using Dims = std::map<std::string, int64_t>;
+  CHECK_THROWS_WITH(Command(cat, sum, Dims{{"rows", 1}}),
                     Contains("the extent of 'n' is needed"));
-  CHECK_THROWS_WITH(Command("cat", sum, {{"rows", 1}, {"n", 2}, {"k", 2}}),
+  CHECK_THROWS_WITH(Command(cat, sum, Dims{{"rows", 1}, {"n", 2}, {"k", 2}}),
                     Contains("no dim 'k', but rows, n"));
-  CHECK_THROWS_WITH(Command("cat", sum, {{"rows", 0}, {"n", 2}}),
+  CHECK_THROWS_WITH(Command(cat, sum, Dims{{"rows", 0}, {"n", 2}}),
                     Contains("rows=0 is not in"));
 }

@@ -193,11 +193,14 @@ TEST_CASE("OpenBLAS sgemm in blocks of k", "[libraries]") {
 
 TEST_CASE("NumPy's pairwise sum", "[libraries]") {
   int64_t n = GENERATE(7, 100, 128, 1000);
+  auto signature =
+      foreign::parseTensorSignature("f32[rows] sum(f32[rows, n] x)");
+  auto python = std::make_shared<foreign::Conversation>(
+      BITPACT_TEST_NUMPY " " BITPACT_TEST_SCRIPTS "/numpy_sum.py",
+      signature.text, 60);
+  std::map<std::string, int64_t> dims{{"rows", 2}, {"n", n}};
   auto box = std::make_unique<FunctionBox>(
-      std::make_unique<foreign::Command>(
-          BITPACT_TEST_NUMPY " " BITPACT_TEST_SCRIPTS "/numpy_sum.py",
-          foreign::parseTensorSignature("f32[rows] sum(f32[rows, n] x)"),
-          std::map<std::string, int64_t>{{"rows", 2}, {"n", n}}),
+      std::make_unique<foreign::Command>(python, signature, dims),
       FunctionBox::Coordinate{{"rows", 1}});
   RevealedTree tree = revealed(*box), expected;
   numpySum(expected, 0, n);

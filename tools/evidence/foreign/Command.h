@@ -4,8 +4,8 @@
 #ifndef BITPACT_EVIDENCE_FOREIGN_COMMAND_H
 #define BITPACT_EVIDENCE_FOREIGN_COMMAND_H
 
+#include "tools/evidence/foreign/Conversation.h"
 #include "tools/evidence/foreign/Function.h"
-#include "tools/evidence/foreign/Process.h"
 
 #include <map>
 #include <memory>
@@ -28,43 +28,31 @@ struct TensorSignature {
 /// Throws UserError for a text that is no such signature.
 TensorSignature parseTensorSignature(std::string_view text);
 
-struct CommandOptions {
-  double timeout = 60; ///< seconds for one answer
-};
-
-/// The program is started once, by the shell. For each run it is given one line
-/// with the paths of its inputs as .npy files, separated by spaces, and answers
-/// with one line: the path of its output, or `error: ` and a message.
+/// For each run the program is given one line with the paths of its inputs as
+/// .npy files, separated by spaces, and answers with one line: the path of its
+/// output, or `error: ` and a message.
 class Command : public Function {
 public:
-  Command(const std::string &command, const TensorSignature &signature,
-          const std::map<std::string, int64_t> &dims,
-          const CommandOptions &options = {});
-  ~Command() override;
+  Command(std::shared_ptr<Conversation> with, const TensorSignature &signature,
+          const std::map<std::string, int64_t> &dims);
 
   Formula formula() const override { return signature.formula; }
   const std::vector<TensorType> &inputs() const override {
     return signature.inputs;
   }
   const TensorType &output() const override { return signature.output; }
-  const std::string &name() const override { return command; }
+  const std::string &name() const override { return conversation->command(); }
   std::vector<Tensor>
   call(const std::vector<std::vector<Tensor>> &runs) override;
   std::vector<std::string> notes() const override;
 
 private:
-  std::string command;
+  std::shared_ptr<Conversation> conversation;
   TensorSignature signature;
-  CommandOptions options;
-  std::string folder;
   std::vector<std::string> files;
-  std::unique_ptr<Process> process;
-  int64_t answered = 0;
 
-  void start();
   Tensor one(const std::vector<Tensor> &tensors);
   Tensor read(const std::string &answer) const;
-  [[noreturn]] void fail(const std::string &message);
 };
 
 } // namespace bitpact::evidence::foreign

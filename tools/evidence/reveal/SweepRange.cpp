@@ -1,7 +1,7 @@
-// Sweep.cpp - ranges of extents, and what they have in common
+// SweepRange.cpp - reads ranges and lists of extents
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "tools/evidence/reveal/Sweep.h"
+#include "tools/evidence/reveal/SweepRange.h"
 #include "tools/evidence/UserError.h"
 
 #include <charconv>
@@ -76,18 +76,6 @@ SweepRange parseSweep(const std::string &text, int64_t stride) {
   std::set<int64_t> extents =
       Parser(text, std::string_view(text).substr(equals + 1)).parse(stride);
   return {text.substr(0, equals), {extents.begin(), extents.end()}};
-}
-
-std::vector<SweepInterval> intervalsOf(const std::vector<SweepPoint> &points) {
-  std::vector<SweepInterval> intervals;
-  for (const SweepPoint &point : points) {
-    if (intervals.empty() || intervals.back().point.tree != point.tree ||
-        intervals.back().point.variant != point.variant)
-      intervals.push_back({point.extent, point.extent, 0, point});
-    intervals.back().last = point.extent;
-    ++intervals.back().asked;
-  }
-  return intervals;
 }
 
 } // namespace bitpact::reveal

@@ -1,7 +1,7 @@
-// SweepTest.cpp - ranges of extents, and intervals of what is equal
+// SweepRangeTest.cpp - ranges of extents, as they are typed
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "tools/evidence/reveal/Sweep.h"
+#include "tools/evidence/reveal/SweepRange.h"
 #include "tools/evidence/UserError.h"
 
 #include <catch2/catch.hpp>
@@ -27,21 +27,4 @@ TEST_CASE("ranges, lists and strides", "[sweep]") {
   CHECK_THROWS_WITH(parseSweep("n=1..2000000:2000001,1..2000000"),
                     Contains("more than 1048576"));
   CHECK_THROWS_WITH(parseSweep("n=1..2", 0), Contains("0 is below 1"));
-}
-
-TEST_CASE("an interval ends where the tree or the variant changes", "[sweep]") {
-  std::vector<SweepPoint> points{{1, "a", "", ""},
-                                 {2, "a", "", ""},
-                                 {4, "b", "", ""},
-                                 {5, "a", "", ""},
-                                 {6, "a", "v", ""}};
-  auto intervals = intervalsOf(points);
-  REQUIRE(intervals.size() == 4);
-  CHECK(intervals[0].first == 1);
-  CHECK(intervals[0].last == 2);
-  CHECK(intervals[0].asked == 2);
-  CHECK(intervals[1].first == 4);
-  CHECK(intervals[2].point.tree == "a");
-  CHECK(intervals[3].point.variant == "v");
-  CHECK(intervalsOf({}).empty());
 }
