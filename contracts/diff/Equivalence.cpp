@@ -17,6 +17,10 @@ using algebra::TreeId;
 using algebra::TreeKind;
 using algebra::TreeStore;
 
+/// Extents up to which differences are looked for before, and instead of, whole
+/// trees of larger ones.
+constexpr int64_t quick = 4096, prefix = 65536;
+
 std::string rulesText(const RuleSet &rules) {
   std::string text;
   for (int rule : rules)
@@ -164,29 +168,29 @@ Decision decide(const Shape &a, const Shape &b, const Extents &extents,
   bool cut = left.reduction.partition.offsetsDigit().has_value() ||
              right.reduction.partition.offsetsDigit().has_value();
   if (!extent)
-    return smallestDifference(left, right, std::min(treeLimit, int64_t(65536)));
+    return smallestDifference(left, right, std::min(treeLimit, prefix));
+  if (!cut) {
+    // The first elements are quick, and if their trees differ without any
+    // rounding between merges, so do the whole ones.
+    Decision part = smallestDifference(
+        left, right, std::min(*extent <= treeLimit ? quick : prefix, *extent));
+    if (part.verdict == Decision::Different &&
+        (part.smallest || part.extent == *extent))
+      return part;
+    if (*extent > treeLimit) {
+      if (part.verdict == Decision::Undecided)
+        undecided.extent = part.extent;
+      return undecided;
+    }
+  }
   for (int64_t each : extents.fixed)
     if (each <= treeLimit && differsAt(left, right, each))
       return different(left, right, each);
-  if (*extent <= treeLimit && !cut)
+  if (!cut)
     return {Decision::Equal, fmt::format("trees are equal at extent {}",
                                          fmt::join(extents.fixed, " and "))};
-  if (cut) {
-    undecided.extent = std::min(*extent, treeLimit);
-    return undecided;
-  }
-  // The trees of a part of the elements, here of the first ones, are parts of
-  // the whole trees where nothing is rounded between merges.
-  Decision part =
-      smallestDifference(left, right, std::min(treeLimit, int64_t(65536)));
-  if (part.verdict == Decision::Different &&
-      (effectiveFormats(left) || effectiveFormats(right)))
-    return undecided;
-  if (part.verdict == Decision::Different) {
-    part.smallest = false;
-    part.extent = *extent;
-  }
-  return part;
+  undecided.extent = std::min(treeLimit, *extent);
+  return undecided;
 }
 
 std::string Decision::text() const {

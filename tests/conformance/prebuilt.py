@@ -33,6 +33,7 @@ def build(options):
     chosen = chosen[:: max(1, len(chosen) // half)][:half]
     random = generate.write(os.path.join(texts, "random"), options.seed, random_count=max(60, half))
     paths = sorted(glob.glob(os.path.join(ROOT, "contracts/library/*/*.json")))
+    paths = [path for path in paths if os.path.basename(path) != "model.json"]
     paths += chosen + random[: options.count - len(chosen)]
 
     def one(path):

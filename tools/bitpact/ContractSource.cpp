@@ -15,6 +15,8 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
+#include <map>
+#include <set>
 #include <sstream>
 
 namespace fs = std::filesystem;
@@ -102,10 +104,21 @@ std::vector<SourcedContract> packageContracts(const std::string &path) {
   return contracts;
 }
 
+Compiler compilerFor(const std::string &path) {
+  try {
+    return Compiler();
+  } catch (const UserError &error) {
+    throw UserError(path, fmt::format("{}; canonical JSON, as bitpact check "
+                                      "--expand prints it, can be read too",
+                                      error.what()));
+  }
+}
+
 std::vector<SourcedContract>
 expandedContracts(const std::vector<std::string> &paths) {
-  json response = Compiler().run({{"command", "expand"}, {"contracts", paths}},
-                                 [](const std::string &, int64_t, int64_t) {});
+  json response = compilerFor(paths.front())
+                      .run({{"command", "expand"}, {"contracts", paths}},
+                           [](const std::string &, int64_t, int64_t) {});
   std::vector<SourcedContract> contracts;
   for (const json &one : response.at("contracts")) {
     json canonical = one.at("canonical");
@@ -118,6 +131,74 @@ expandedContracts(const std::vector<std::string> &paths) {
   return contracts;
 }
 
+/// A model set's rule as an error at its place.
+UserError userError(const algebra::RuleError &error) {
+  return {error.where(), fmt::format("{} [{}]", error.message(), error.rule())};
+}
+
+/// Each file once: several sites may have one contract.
+std::map<std::string, SourcedContract> filesOf(const diff::ModelSet &model) {
+  std::map<std::string, SourcedContract> files;
+  std::vector<std::string> toExpand;
+  std::map<std::string, std::string> written; // path to what the set says
+  for (const diff::ModelSite &site : model.sites) {
+    std::string path =
+        (fs::path(model.path).parent_path() / site.file).string();
+    std::error_code error;
+    auto wrong = [&](const std::string &reason) {
+      throw userError({"M2", fmt::format("'{}' {}", site.file, reason),
+                       model.placeOf(site.file)});
+    };
+    if (!fs::is_regular_file(path, error))
+      wrong("is no file beside the set");
+    if (!written.emplace(path, site.file).second)
+      continue;
+    std::string text = contentsOf(path);
+    if (diff::ModelSet::looksLike(json::parse(text, nullptr, false, true)))
+      wrong("is a model set itself; a set lists contracts");
+    std::vector<SourcedContract> canonical = canonicalContracts(path, text);
+    if (canonical.size() > 1)
+      wrong(
+          fmt::format("holds {} contracts; a site has one", canonical.size()));
+    if (canonical.empty())
+      toExpand.push_back(path);
+    else
+      files.emplace(path, std::move(canonical.front()));
+  }
+  if (!toExpand.empty())
+    for (SourcedContract &one : expandedContracts(toExpand))
+      files.emplace(one.path, std::move(one));
+  std::map<std::string, std::string> digests;
+  for (const auto &[path, one] : files)
+    if (auto [known, isNew] = digests.emplace(one.name, one.digest);
+        !isNew && known->second != one.digest)
+      throw userError(
+          {"M2",
+           fmt::format("two different contracts are named '{}'", one.name),
+           model.placeOf(written.at(path))});
+  return files;
+}
+
+ContractSet modelContracts(const std::string &path, const std::string &text) {
+  try {
+    ContractSet set;
+    set.model = diff::ModelSet::parse(text, path);
+    std::map<std::string, SourcedContract> files = filesOf(*set.model);
+    std::map<std::string, json> bySite;
+    for (const diff::ModelSite &site : set.model->sites) {
+      SourcedContract one =
+          files.at((fs::path(path).parent_path() / site.file).string());
+      one.site = site.name;
+      bySite[site.name] = one.canonical;
+      set.contracts.push_back(std::move(one));
+    }
+    set.model->check(bySite);
+    return set;
+  } catch (const algebra::RuleError &error) {
+    throw userError(error);
+  }
+}
+
 } // namespace
 
 std::string operatorOf(const SourcedContract &contract) {
@@ -126,16 +207,39 @@ std::string operatorOf(const SourcedContract &contract) {
                      op.at("version").dump());
 }
 
-std::vector<SourcedContract> readContracts(const std::string &path) {
+bool isCalled(const SourcedContract &contract, const std::string &selector) {
+  std::string op = operatorOf(contract);
+  return contract.name == selector || op == selector ||
+         op.substr(0, op.find('@')) == selector ||
+         contract.digest.starts_with(selector);
+}
+
+ContractSet readSet(const std::string &path) {
   std::error_code error;
   if (!fs::exists(path, error))
     throw UserError(path, "no such contract file, package or model set");
   if (fs::is_directory(path, error))
-    return packageContracts(path);
-  if (auto contracts = canonicalContracts(path, contentsOf(path));
-      !contracts.empty())
-    return contracts;
-  return expandedContracts({path});
+    return {packageContracts(path)};
+  std::string text = contentsOf(path);
+  if (auto contracts = canonicalContracts(path, text); !contracts.empty())
+    return {contracts};
+  // A set that is no JSON goes to the compiler, which says where it is not.
+  json value = json::parse(text, nullptr, false, true);
+  if (diff::ModelSet::looksLike(value))
+    return modelContracts(path, text);
+  return {expandedContracts({path})};
+}
+
+std::vector<SourcedContract> readContracts(const std::string &path) {
+  std::vector<SourcedContract> contracts;
+  std::set<std::string> names;
+  ContractSet set = readSet(path);
+  for (SourcedContract &one : set.contracts)
+    if (!set.model || names.insert(one.name).second) {
+      one.site.clear();
+      contracts.push_back(std::move(one));
+    }
+  return contracts;
 }
 
 SourcedContract readContract(const std::string &path,
@@ -146,9 +250,7 @@ SourcedContract readContract(const std::string &path,
     std::string op = operatorOf(one);
     known +=
         fmt::format("\n  {} ({}) {}", one.name, op, shortDigest(one.digest));
-    if (selector.empty() || one.name == selector || op == selector ||
-        op.substr(0, op.find('@')) == selector ||
-        one.digest.starts_with(selector))
+    if (selector.empty() || isCalled(one, selector))
       chosen.push_back(std::move(one));
   }
   if (chosen.size() == 1)

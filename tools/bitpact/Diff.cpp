@@ -1,106 +1,109 @@
 // Diff.cpp - bitpact diff: in which fields of which nodes contracts differ
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "contracts/diff/Delta.h"
 #include "tools/bitpact/Commands.h"
-#include "tools/bitpact/ContractSource.h"
-#include "tools/bitpact/Terminal.h"
+#include "tools/bitpact/Comparison.h"
+#include "tools/bitpact/GitRevision.h"
 #include "tools/bitpact/WitnessReport.h"
 #include "tools/evidence/UserError.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <iostream>
-#include <optional>
 
-using nlohmann::json;
+using bitpact::evidence::UserError;
 
 namespace bitpact::tool {
 namespace {
 
 struct Options {
-  std::string a, b, witnessDirectory;
+  std::string a, b, revision, selector, witnessDirectory;
   bool witness = false;
   diff::WitnessOptions search;
 };
 
-std::string heading(const SourcedContract &contract) {
-  return fmt::format("{} ({}) {}", contract.name, operatorOf(contract),
-                     shortDigest(contract.digest));
-}
-
-void printDelta(const SourcedContract &a, const SourcedContract &b,
-                const diff::Delta &delta) {
-  fmt::print("A  {}  {}\nB  {}  {}\n\n", heading(a), a.path, heading(b),
-             b.path);
-  if (!delta.changes.empty()) {
-    Table table({"node", "field", "A", "B"});
-    for (const diff::Change &one : delta.changes)
-      table.add({one.node, std::string(diff::name(one.field)), one.before,
-                 one.after});
-    table.print();
-    fmt::print("\n");
+/// Keeps what --op names; a name, an operator or a prefix of a digest.
+void select(ContractSet &set, const std::string &selector) {
+  if (selector.empty())
+    return;
+  std::string known, path = set.contracts.front().path;
+  std::vector<SourcedContract> chosen;
+  for (SourcedContract &one : set.contracts) {
+    known += "\n  " + headingOf(one);
+    if (isCalled(one, selector))
+      chosen.push_back(std::move(one));
   }
-  for (const diff::Equivalence &one : delta.equivalences)
-    fmt::print("{}: equivalent, {}\n", one.node, one.rule);
-  fmt::print("{}{}\n", delta.verdict(),
-             delta.comparable ? "" : ": " + delta.reason);
+  if (chosen.empty())
+    throw UserError(path, fmt::format("there is no contract '{}'; there are:{}",
+                                      selector, known));
+  set.contracts = std::move(chosen);
+  set.model.reset();
 }
 
-int exitCode(const diff::Delta &delta) {
-  if (!delta.comparable)
-    return NotComparable;
-  return delta.changes.empty() ? Holds : Differs;
-}
-
-/// Nothing for contracts that are equal or have no function in common.
-std::optional<diff::WitnessSearch> witness(const Options &options,
-                                           const SourcedContract &a,
-                                           const SourcedContract &b,
-                                           const diff::Delta &delta) {
-  bool wanted = options.witness || !options.witnessDirectory.empty();
-  if (!wanted || !delta.comparable || delta.verdict() == "equal")
-    return std::nullopt;
-  diff::WitnessSearch search =
-      diff::findWitness(a.canonical, b.canonical, options.search);
-  if (search.found && delta.verdict() == "equivalent")
-    throw std::logic_error("two contracts were taken for equivalent, and "
-                           "differ on an input; seed " +
-                           std::to_string(search.seed));
-  if (search.found && !options.witnessDirectory.empty())
-    writeWitness(*search.found, options.witnessDirectory);
-  return search;
+/// A witness of every pair whose texts differ.
+void findWitnesses(const Options &options, Comparison &comparison) {
+  if (!options.witness && options.witnessDirectory.empty())
+    return;
+  for (ComparedPair &pair : comparison.pairs) {
+    if (!pair.whole() || !pair.delta.comparable ||
+        pair.delta.verdict() == "equal")
+      continue;
+    pair.witness =
+        diff::findWitness(pair.a->canonical, pair.b->canonical, options.search);
+    if (pair.witness->found && pair.delta.verdict() == "equivalent")
+      throw std::logic_error("two contracts were taken for equivalent, and "
+                             "differ on an input; seed " +
+                             std::to_string(pair.witness->seed));
+    if (!pair.witness->found || options.witnessDirectory.empty())
+      continue;
+    std::string label = pair.label;
+    std::replace(label.begin(), label.end(), '/', '_');
+    writeWitness(*pair.witness->found,
+                 comparison.single ? options.witnessDirectory
+                                   : options.witnessDirectory + "/" + label);
+  }
 }
 
 int runDiff(const Options &options, const Shared &shared) {
-  SourcedContract a = readContract(options.a), b = readContract(options.b);
-  diff::Delta delta = diff::compare(a.canonical, b.canonical);
-  auto search = witness(options, a, b, delta);
-  if (shared.json) {
-    json result = diff::toJson(delta);
-    result["status"] = exitCode(delta);
-    if (search)
-      result["witness"] = toJson(*search);
-    std::cout << result.dump(2) << '\n';
-  } else {
-    printDelta(a, b, delta);
-    if (search)
-      printWitness(*search);
-  }
-  return exitCode(delta);
+  if (options.revision.empty() == options.b.empty())
+    throw UserError(options.revision.empty()
+                        ? "diff needs A and B, or A and --git BASE"
+                        : "--git BASE compares A with itself at BASE: give "
+                          "no B");
+  ContractSet a = options.revision.empty()
+                      ? readSet(options.a)
+                      : readSetAt(options.revision, options.a);
+  ContractSet b = readSet(options.b.empty() ? options.a : options.b);
+  for (ContractSet *set : {&a, &b})
+    select(*set, options.selector);
+  Comparison comparison(std::move(a), std::move(b));
+  findWitnesses(options, comparison);
+  if (shared.json)
+    std::cout << comparison.toJson().dump(2) << '\n';
+  else
+    comparison.print();
+  return comparison.exitCode();
 }
 
 } // namespace
 
 Command addDiff(CLI::App &app, Shared &shared) {
   auto options = std::make_shared<Options>();
-  CLI::App *command =
-      addCommand(app, shared, "diff",
-                 "In which fields of which nodes two contracts differ",
-                 "bitpact diff train_norm.json rollout_norm.json --witness");
+  CLI::App *command = addCommand(
+      app, shared, "diff", "In which fields of which nodes contracts differ",
+      "bitpact diff train_norm.json rollout_norm.json --witness\n"
+      "  bitpact diff model.json --git HEAD~1");
   command
-      ->add_option("A", options->a, "A contract file, canonical JSON, package")
+      ->add_option("A", options->a,
+                   "A contract file, canonical JSON, a package or a model set")
       ->required();
-  command->add_option("B", options->b, "What it is compared with")->required();
+  command->add_option("B", options->b, "What it is compared with");
+  command
+      ->add_option("--git", options->revision,
+                   "Compare A with itself at this revision, which is A then")
+      ->type_name("BASE");
+  command->add_option("--op,--contract", options->selector,
+                      "Only these: an operator, a name or a digest prefix");
   command->add_flag("--witness", options->witness,
                     "Find an input on which they give different bytes");
   command->add_option("--witness-out", options->witnessDirectory,

@@ -20,6 +20,12 @@ bool looksNumeric(const std::string &cell) {
          cell.find_first_not_of("0123456789.,") == cell.npos;
 }
 
+/// Characters, not bytes: the library that pads counts them too.
+size_t columnsOf(const std::string &cell) {
+  return static_cast<size_t>(std::count_if(
+      cell.begin(), cell.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
 int64_t milliseconds() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(
              std::chrono::steady_clock::now().time_since_epoch())
@@ -37,7 +43,7 @@ void Table::print() const {
         widths.push_back(0);
         right.push_back(true);
       }
-      widths[c] = std::max(widths[c], rows[r][c].size());
+      widths[c] = std::max(widths[c], columnsOf(rows[r][c]));
       if (r && !looksNumeric(rows[r][c]))
         right[c] = false;
     }

@@ -198,7 +198,7 @@ TEST_CASE("rules on plain steps say equal only where the bits are equal") {
 
 TEST_CASE("rules say equal only where the trees are equal") {
   const char *given = std::getenv("BITPACT_EQUIVALENCE_PAIRS");
-  int pairs = given ? std::atoi(given) : 6000;
+  int pairs = given ? std::atoi(given) : 3000;
   std::mt19937_64 random(20261130);
   int equal = 0, missed = 0, shown = 0;
   std::map<int, int> uses;

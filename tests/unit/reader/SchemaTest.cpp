@@ -44,7 +44,8 @@ TEST_CASE("every shipped contract is read, and the schema accepts it") {
   int count = 0;
   for (const auto &file : std::filesystem::recursive_directory_iterator(
            std::string(BITPACT_CONTRACTS) + "/library")) {
-    if (file.path().extension() != ".json")
+    if (file.path().extension() != ".json" ||
+        file.path().filename() == "model.json") // a set of contracts
       continue;
     INFO(file.path());
     CHECK(schemaAccepts(contentsOf(file.path())));
