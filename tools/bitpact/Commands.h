@@ -44,6 +44,7 @@ struct Shared {
 Command addCompile(CLI::App &app, Shared &shared);
 Command addCheck(CLI::App &app, Shared &shared);
 Command addRun(CLI::App &app, Shared &shared);
+Command addReveal(CLI::App &app, Shared &shared);
 Command addInspect(CLI::App &app, Shared &shared);
 Command addBench(CLI::App &app, Shared &shared);
 Command addFmt(CLI::App &app, Shared &shared);

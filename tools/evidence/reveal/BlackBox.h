@@ -27,7 +27,7 @@ struct Term {
 /// `filled` (all, if it is not set) are `fill`, and the rest is +0.
 struct Query {
   double fill = 0;
-  /// Shared between the queries of a batch: it may be long.
+  /// Ascending; shared between the queries of a batch, since it may be long.
   std::shared_ptr<const std::vector<int64_t>> filled;
   /// Distinct positions, in any order.
   std::vector<Term> terms;

@@ -91,12 +91,11 @@ void Counting::choosePivot(Task &task) {
                              : task.positions.front();
 }
 
-RevealedTree Counting::recursive() {
+RevealedTree Counting::recursive(std::vector<int64_t> positions) {
   tasks.clear();
   orderFree = false;
   Task root;
-  root.positions.resize(questions.n());
-  std::iota(root.positions.begin(), root.positions.end(), 0);
+  root.positions = std::move(positions);
   tasks.push_back(std::move(root));
   for (size_t begin = 0, end = 1; begin < end && !orderFree;
        begin = end, end = tasks.size()) {
@@ -110,7 +109,9 @@ RevealedTree Counting::recursive() {
         continue;
       auto within = std::make_shared<std::vector<int64_t>>(task.positions);
       if (task.witness >= 0)
-        within->push_back(task.witness);
+        within->insert(
+            std::lower_bound(within->begin(), within->end(), task.witness),
+            task.witness);
       withinOf[t - begin] = std::move(within);
       for (int64_t j : task.positions)
         if (j != task.pivot)

@@ -19,11 +19,11 @@ public:
   Counting(Questions &questions, const Masks &masks)
       : questions(questions), masks(masks) {}
 
-  /// Recursive: all positions against one, then within each group of those that
-  /// meet it at the same vertex. One batch a depth of the recursion; between
-  /// n - 1 and n * n / 2 counts. Throws Undetermined if the numbers fit no
-  /// tree.
-  RevealedTree recursive();
+  /// The tree of these leaves, all others being zero. All against one, then
+  /// within each group of those that meet it at the same vertex. One batch a
+  /// depth of the recursion; between n - 1 and n * n / 2 counts. Throws
+  /// Undetermined if the numbers fit no tree.
+  RevealedTree recursive(std::vector<int64_t> positions);
 
   /// Every pair, and nothing inferred from one about another.
   RevealedTree allPairs();

@@ -33,6 +33,7 @@ bool countsRight(Questions &questions, const Positions &all, double unit,
   std::vector<Query> queries;
   std::vector<int64_t> expected;
   auto add = [&](Positions some) {
+    std::sort(some.begin(), some.end());
     Query query;
     query.fill = unit;
     expected.push_back(static_cast<int64_t>(some.size()));

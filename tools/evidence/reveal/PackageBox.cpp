@@ -1,0 +1,311 @@
+// PackageBox.cpp - a node of a kernel in a package, as a black box
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "tools/evidence/reveal/PackageBox.h"
+
+#include "tools/evidence/Elements.h"
+#include "tools/evidence/Inputs.h"
+#include "tools/evidence/UserError.h"
+#include "tools/evidence/reveal/Questions.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <fmt/format.h>
+
+using namespace bitpact::evidence;
+using bitpact::algebra::Format;
+using bitpact::algebra::ReductionKind;
+using nlohmann::json;
+
+namespace bitpact::reveal {
+namespace {
+
+/// An element whose weight is 0 beside a maximum of 0, in every format.
+constexpr double noWeight = -1000;
+
+int64_t columnStep(const TensorSpec &tensor, const Dims &dims,
+                   const std::string &dim) {
+  int64_t step = 1;
+  for (auto it = tensor.dims.rbegin(); it != tensor.dims.rend(); ++it) {
+    if (*it == dim)
+      return step;
+    step *= dims.at(*it);
+  }
+  return 0;
+}
+
+} // namespace
+
+PackageBox::PackageBox(const Package &package, const ContractSpec &spec,
+                       const std::string &node, const Device &on,
+                       const VariantSpec &variant, const Dims &dims)
+    : contract(spec), device(on),
+      kernel(package, on, spec.digest, variant.roles.front(), variant.id),
+      extents(dims) {
+  json text = json::parse(contract.text);
+  nodeUse = useOf(text, node);
+  signatureOf.subject = variant.id;
+  describe(text);
+  json ranges = variant.conditions.value("dims", json::object());
+  for (const auto &[dim, range] : ranges.items()) {
+    int64_t least = range.value("min", int64_t(0));
+    int64_t most = range.value("max", INT64_MAX);
+    if (dim == rowDim)
+      mostRows = std::min(mostRows, most);
+    else if (extents.at(dim) < least || extents.at(dim) > most)
+      throw Undetermined(fmt::format("it takes {} from {} to {}, not {}", dim,
+                                     least, most, extents.at(dim)));
+  }
+  Dims most = extents;
+  most[rowDim] = std::max<int64_t>(fixedRows, mostRows);
+  kernel.prepare(most);
+}
+
+void PackageBox::describe(const json &text) {
+  const json &node = text.at("nodes").at(nodeUse.node);
+  for (const TensorSpec &tensor : contract.tensors) {
+    if (tensor.name == nodeUse.input)
+      first.tensor = &tensor;
+    if (tensor.name == nodeUse.second)
+      second.tensor = &tensor;
+    if (tensor.name == nodeUse.output)
+      signatureOf.output = tensor.format;
+  }
+  for (const std::string &dim : first.tensor->dims)
+    if (dim != nodeUse.dim) {
+      if (!rowDim.empty())
+        throw Undetermined(fmt::format("'{}' has rows along both {} and {}",
+                                       nodeUse.input, rowDim, dim));
+      rowDim = dim;
+    }
+  for (const std::string &dim : contract.dimOrder) {
+    int64_t extent = contract.dims.at(dim);
+    if (extent >= 0 && extents.count(dim) && extents[dim] != extent)
+      throw UserError(
+          fmt::format("--dim '{}': the contract fixes it at {}", dim, extent));
+    if (extent >= 0)
+      extents[dim] = extent;
+    else if (!extents.count(dim) && dim != rowDim)
+      extents[dim] = dim == nodeUse.dim ? 1024 : 5;
+  }
+  fixedRows =
+      rowDim.empty() ? 1 : std::max<int64_t>(0, contract.dims.at(rowDim));
+  mostRows = 8192;
+  Signature &s = signatureOf;
+  s.kind = nodeUse.kind;
+  s.n = extents.at(nodeUse.dim);
+  if (node.at("domain").is_object())
+    s.n = node.at("domain").at(nodeUse.dim).at("extent").get<int64_t>();
+  s.element = nodeUse.through.front();
+  s.accumulator = algebra::parseFormat(
+      node.at("precision").at("accumulator").get<std::string>());
+  s.readout = nodeUse.direct ? Readout::Sum : Readout::Monotone;
+  s.factors = !nodeUse.second.empty();
+  // What every format on the way holds.
+  bool product = s.factors || nodeUse.squares;
+  s.terms = spaceOf(s.element, product);
+  for (Format format : nodeUse.through) {
+    TermSpace space = spaceOf(format, product);
+    s.terms.precision = std::min(s.terms.precision, space.precision);
+    s.terms.minExponent = std::max(s.terms.minExponent, space.minExponent);
+    s.terms.maxExponent = std::min(s.terms.maxExponent, space.maxExponent);
+  }
+  if (nodeUse.squares) {
+    s.terms.negative = false;
+    s.terms.exponentStep = 2;
+  }
+  if (nodeUse.kind == ReductionKind::ExpSum) {
+    s.terms.negative = s.terms.exact = false;
+    s.terms.minExponent = -1000;
+    s.terms.maxExponent = 0;
+  } else if (nodeUse.scale != 1) {
+    throw Undetermined(fmt::format("elements of '{}' are scaled by {} on their "
+                                   "way into '{}'",
+                                   nodeUse.input, nodeUse.scale, nodeUse.node));
+  }
+  for (const TensorSpec &tensor : contract.tensors)
+    if (!cutBy(contract, tensor).empty() && !tensor.output) {
+      reference::Tensor offsets =
+          generateInput(contract, tensor, Recipe::Normal, 1, extents, true);
+      for (size_t i = 0; i < offsets.bytes.size(); i += 4) {
+        int32_t value = 0;
+        std::memcpy(&value, offsets.bytes.data() + i, 4);
+        offsetList.push_back(value);
+      }
+    }
+}
+
+/// The element that makes a term.
+double PackageBox::elementOf(double term) const {
+  if (nodeUse.squares)
+    return std::sqrt(term);
+  if (nodeUse.kind == ReductionKind::ExpSum)
+    return term == 0 ? noWeight : std::log(term) / nodeUse.scale;
+  return term;
+}
+
+void PackageBox::store(Image &image, int64_t row, int64_t position,
+                       double value) {
+  Format format = image.tensor->format;
+  storeBits(format,
+            image.bytes.data() +
+                (row * image.rowStep + position * image.positionStep) *
+                    algebra::bytes(format),
+            encode(format, value));
+}
+
+/// Lays out a launch of that many rows: other inputs for good, those of terms
+/// with a background of zeros.
+void PackageBox::prepare(int64_t rows) {
+  if (rows == rowCount)
+    return;
+  rowCount = rows;
+  if (!rowDim.empty())
+    extents[rowDim] = rows;
+  buffers.clear();
+  for (const TensorSpec &tensor : contract.tensors) {
+    int64_t elements = elementsOf(shapeOf(tensor, extents));
+    int64_t size = algebra::bytes(tensor.format);
+    buffers.emplace_back(device, elements * size);
+    std::vector<uint8_t> bytes(elements * size);
+    if (tensor.output || tensor.index)
+      continue;
+    if (!cutBy(contract, tensor).empty()) {
+      for (size_t i = 0; i < offsetList.size(); ++i) {
+        auto value = static_cast<int32_t>(offsetList[i]);
+        std::memcpy(bytes.data() + 4 * i, &value, 4);
+      }
+    } else if (auto found = nodeUse.neutral.find(tensor.name);
+               found != nodeUse.neutral.end()) {
+      uint64_t bits = encode(tensor.format, found->second);
+      for (int64_t i = 0; i < elements; ++i)
+        storeBits(tensor.format, bytes.data() + i * size, bits);
+    }
+    buffers.back().upload(bytes.data(), bytes.size());
+  }
+  for (Image *image : {&first, &second}) {
+    if (!image->tensor)
+      continue;
+    int64_t elements = elementsOf(shapeOf(*image->tensor, extents));
+    image->rowStep = columnStep(*image->tensor, extents, rowDim);
+    image->positionStep = columnStep(*image->tensor, extents, nodeUse.dim);
+    // What does not exist for the node is not a number.
+    image->bytes.assign(elements * algebra::bytes(image->tensor->format), 0xff);
+    image->rows.assign(rows, {});
+    for (int64_t row = 0; row < rows; ++row) {
+      double background = image == &second ? 1 : elementOf(0);
+      for (int64_t position = 0; position < signatureOf.n; ++position)
+        store(*image, row, position, background);
+    }
+  }
+}
+
+/// Changes a row from what it was to a query: consecutive queries often have
+/// their background in common.
+void PackageBox::put(Image &image, int64_t row, const Query &query,
+                     bool factors) {
+  Image::Row &was = image.rows[row];
+  double zero = factors ? 1 : elementOf(0);
+  double fill = factors || query.fill == 0 ? zero : elementOf(query.fill);
+  bool keeps = was.fill == query.fill && was.filled == query.filled;
+  if (factors || keeps || query.fill == 0 || query.filled) {
+    if (!factors && !keeps) {
+      // Back to zeros first, wherever the last background was.
+      if (was.fill != 0 && !was.filled)
+        for (int64_t p = 0; p < signatureOf.n; ++p)
+          store(image, row, p, zero);
+      else if (was.fill != 0)
+        for (int64_t p : *was.filled)
+          store(image, row, p, zero);
+      for (int64_t p : was.touched)
+        store(image, row, p, zero);
+      if (query.fill != 0)
+        for (int64_t p : *query.filled)
+          store(image, row, p, fill);
+    } else {
+      auto background = [&](int64_t p) {
+        if (factors || query.fill == 0)
+          return zero;
+        return !query.filled || std::binary_search(query.filled->begin(),
+                                                   query.filled->end(), p)
+                   ? fill
+                   : zero;
+      };
+      for (int64_t p : was.touched)
+        store(image, row, p, background(p));
+    }
+  } else {
+    for (int64_t p = 0; p < signatureOf.n; ++p)
+      store(image, row, p, fill);
+  }
+  was = {query.fill, query.filled, {}};
+  for (const Term &term : query.terms) {
+    Term both = signatureOf.factors ? shared(term, signatureOf.element) : term;
+    store(image, row, term.position,
+          factors ? both.factor : elementOf(both.value));
+    was.touched.push_back(term.position);
+  }
+}
+
+std::vector<double> PackageBox::run(const std::vector<Query> &queries) {
+  std::vector<double> results;
+  auto total = static_cast<int64_t>(queries.size());
+  for (int64_t begin = 0; begin < total;) {
+    int64_t count = std::min(total - begin, fixedRows ? fixedRows : mostRows);
+    // Few different sizes, so that what is laid out serves again.
+    int64_t rows = 8;
+    while (rows < count)
+      rows *= 2;
+    prepare(fixedRows ? fixedRows : std::min(rows, mostRows));
+    for (int64_t row = 0; row < count; ++row)
+      for (Image *image : {&first, &second})
+        if (image->tensor)
+          put(*image, row, queries[begin + row], image == &second);
+    std::vector<View> views;
+    const Buffer *output = nullptr;
+    const TensorSpec *read = nullptr;
+    for (size_t t = 0; t < buffers.size(); ++t) {
+      const TensorSpec &tensor = contract.tensors[t];
+      for (Image *image : {&first, &second})
+        if (image->tensor == &tensor)
+          buffers[t].upload(image->bytes.data(), image->bytes.size());
+      if (tensor.index && cutBy(contract, tensor).empty()) {
+        // The row of an index reads where the query says.
+        std::vector<uint8_t> bytes(buffers[t].bytes());
+        int64_t size = algebra::bytes(tensor.format);
+        for (int64_t row = 0; row < count; ++row)
+          std::memcpy(bytes.data() + row * size, &queries[begin + row].reader,
+                      size);
+        buffers[t].upload(bytes.data(), bytes.size());
+      }
+      if (tensor.name == nodeUse.output) {
+        output = &buffers[t];
+        read = &tensor;
+      }
+      std::vector<int64_t> shape = shapeOf(tensor, extents), strides(shape);
+      int64_t next = 1;
+      for (size_t axis = shape.size(); axis-- > 0; next *= shape[axis])
+        strides[axis] = next;
+      views.emplace_back(tensor, device, buffers[t].data(), shape, strides);
+    }
+    kernel.launch(views);
+    if (kernel.takeFault())
+      throw std::runtime_error("a launch for reveal met a bad index");
+    std::vector<uint8_t> bytes(output->bytes());
+    output->download(bytes.data(), bytes.size());
+    int64_t rowStep = columnStep(*read, extents, rowDim);
+    int64_t step = columnStep(*read, extents, nodeUse.dim);
+    int64_t size = algebra::bytes(read->format);
+    for (int64_t row = 0; row < count; ++row) {
+      const Query &query = queries[begin + row];
+      int64_t at = row * rowStep + query.reader * step;
+      results.push_back(decode(
+          read->format, loadBits(read->format, bytes.data() + at * size)));
+    }
+    begin += count;
+  }
+  return results;
+}
+
+} // namespace bitpact::reveal

@@ -1,0 +1,71 @@
+// PackageBox.h - a node of a kernel in a package, as a black box
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef BITPACT_EVIDENCE_REVEAL_PACKAGEBOX_H
+#define BITPACT_EVIDENCE_REVEAL_PACKAGEBOX_H
+
+#include "tools/evidence/Runtime.h"
+#include "tools/evidence/Shape.h"
+#include "tools/evidence/reveal/BlackBox.h"
+#include "tools/evidence/reveal/NodeUse.h"
+
+namespace bitpact::reveal {
+
+/// Each query is a row of one launch: an element per position of the node's
+/// dim, with every other input at a value that changes nothing. Elements of the
+/// dim that the node's domain excludes are NaN.
+class PackageBox : public BlackBox {
+public:
+  /// `dims` gives extents of open dims, the node's own among them. Throws
+  /// UserError, and Undetermined where inputs do not reach the terms.
+  PackageBox(const evidence::Package &package,
+             const evidence::ContractSpec &contract, const std::string &node,
+             const evidence::Device &device,
+             const evidence::VariantSpec &variant, const evidence::Dims &dims);
+
+  const Signature &signature() const override { return signatureOf; }
+  std::vector<double> run(const std::vector<Query> &queries) override;
+
+  /// Positions at which the node's partition is cut, if it is.
+  const std::vector<int64_t> &offsets() const { return offsetList; }
+  const NodeUse &use() const { return nodeUse; }
+  const evidence::Dims &dims() const { return extents; }
+
+private:
+  /// The input of terms (or of factors) for `rows` rows, as bytes, and what of
+  /// each row is not at its background.
+  struct Image {
+    const evidence::TensorSpec *tensor = nullptr;
+    std::vector<uint8_t> bytes;
+    struct Row {
+      double fill = 0;
+      std::shared_ptr<const std::vector<int64_t>> filled;
+      std::vector<int64_t> touched;
+    };
+    std::vector<Row> rows;
+    int64_t rowStep = 0, positionStep = 0;
+  };
+  void describe(const nlohmann::json &text);
+  void prepare(int64_t rows);
+  void put(Image &image, int64_t row, const Query &query, bool factors);
+  void store(Image &image, int64_t row, int64_t position, double value);
+  double elementOf(double term) const;
+
+  const evidence::ContractSpec &contract;
+  const evidence::Device &device;
+  evidence::Kernel kernel;
+  NodeUse nodeUse;
+  Signature signatureOf;
+  evidence::Dims extents;
+  std::string rowDim;
+  int64_t fixedRows = 0, mostRows = 0;
+  std::vector<int64_t> offsetList;
+  /// Of the launch that is laid out: its rows, and every tensor in order.
+  int64_t rowCount = 0;
+  std::vector<evidence::Buffer> buffers;
+  Image first, second;
+};
+
+} // namespace bitpact::reveal
+
+#endif // BITPACT_EVIDENCE_REVEAL_PACKAGEBOX_H

@@ -1,0 +1,24 @@
+// Probes.h - what a tree does not tell: roundings, starts, fractions, products
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef BITPACT_EVIDENCE_REVEAL_PROBES_H
+#define BITPACT_EVIDENCE_REVEAL_PROBES_H
+
+#include "tools/evidence/reveal/Finding.h"
+#include "tools/evidence/reveal/Questions.h"
+#include "tools/evidence/reveal/Recognise.h"
+
+namespace bitpact::reveal {
+
+/// Asks about one thing after the other, at places that the tree tells. What a
+/// box cannot show is a finding too.
+void probe(Questions &questions, const RevealedTree &tree,
+           std::vector<Finding> &findings);
+
+/// What the findings say about the text of a contract.
+RecogniseOptions textOptions(const Signature &signature,
+                             const std::vector<Finding> &findings);
+
+} // namespace bitpact::reveal
+
+#endif // BITPACT_EVIDENCE_REVEAL_PROBES_H
