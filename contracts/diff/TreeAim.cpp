@@ -163,39 +163,40 @@ std::vector<TreeAim> aimAtTrees(const ContractPair &pair,
 
 std::vector<std::vector<int64_t>> extentsToTry(const ContractPair &pair) {
   const OperatorProgram &program = pair.programA();
-  std::vector<int64_t> small(program.dims.size()), large = small;
+  std::vector<int64_t> scan;
+  for (int64_t n = 1; n <= 130; ++n)
+    scan.push_back(n);
+  for (int64_t n = 256; n <= 65536; n *= 2)
+    for (int64_t near : {n - 1, n, n + 1})
+      scan.push_back(near);
+  std::vector<std::vector<int64_t>> all(4);
   std::vector<int> changed = changedNodes(pair);
-  for (size_t dim = 0; dim < small.size(); ++dim) {
-    small[dim] = large[dim] = std::max<int64_t>(1, pair.fixedExtent(dim));
-    if (!pair.isOpen(dim) || program.dims[dim].isRow)
-      continue;
-    if (!program.dims[dim].isReduced) { // such as the boundaries of sequences
-      small[dim] = large[dim] = 3;
-      continue;
+  for (size_t dim = 0; dim < program.dims.size(); ++dim) {
+    int64_t smallest = std::max<int64_t>(1, pair.fixedExtent(dim));
+    bool open = pair.isOpen(dim) && !program.dims[dim].isRow;
+    if (open && !program.dims[dim].isReduced)
+      smallest = 3; // such as the boundaries of sequences
+    open = open && program.dims[dim].isReduced;
+    if (open) {
+      smallest = 24;
+      for (int64_t n : scan)
+        if (std::any_of(changed.begin(), changed.end(), [&](int node) {
+              return program.nodes[node].over == static_cast<int>(dim) &&
+                     treesDiffer(pair, node, n);
+            })) {
+          smallest = n;
+          break;
+        }
     }
-    std::vector<int64_t> scan;
-    for (int64_t n = 1; n <= 130; ++n)
-      scan.push_back(n);
-    for (int64_t n = 256; n <= 65536; n *= 2)
-      for (int64_t near : {n - 1, n, n + 1})
-        scan.push_back(near);
-    small[dim] = 24;
-    large[dim] = 200;
-    for (int64_t n : scan) {
-      bool differs = false;
-      for (int node : changed)
-        differs = differs || (program.nodes[node].over == int(dim) &&
-                              treesDiffer(pair, node, n));
-      if (!differs)
-        continue;
-      small[dim] = n;
-      large[dim] = std::max<int64_t>(2 * n + 3, 24);
-      break;
-    }
+    // Trees of few elements may differ and give the same sums.
+    const int64_t larger[] = {smallest, smallest + 2,
+                              std::max<int64_t>(2 * smallest + 3, 24),
+                              std::max<int64_t>(3 * smallest, 200)};
+    for (size_t i = 0; i < all.size(); ++i)
+      all[i].push_back(open ? larger[i] : smallest);
   }
-  if (small == large)
-    return {small};
-  return {small, large};
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
 }
 
 } // namespace bitpact::diff

@@ -39,8 +39,8 @@ bool treesDiffer(const ContractPair &pair, int node, int64_t extent);
 std::vector<TreeAim> aimAtTrees(const ContractPair &pair,
                                 const std::vector<int64_t> &extents);
 
-/// Extents of the dims that both contracts leave open and reduce: first the
-/// smallest at which trees differ, then larger ones. Other dims have their
+/// Extents of the dims that both contracts leave open and reduce: the smallest
+/// at which trees differ, then larger ones. Other dims have their
 /// fixed extent, or 1.
 std::vector<std::vector<int64_t>> extentsToTry(const ContractPair &pair);
 

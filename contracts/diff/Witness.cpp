@@ -46,20 +46,15 @@ public:
   WitnessSearch run() {
     for (int64_t round = 0; round < options.rounds; ++round)
       for (WitnessKind kind : kinds) {
-        // Small extents first, then large ones in turn.
-        const WitnessInputs &source = inputs[round % inputs.size()];
-        if (!source.applies(kind) || spent > options.rounds * roundElements ||
-            (round == 0 && walks(kind) && lengthOf(source) > longRow))
-          continue;
-        int64_t judged = 0;
-        std::optional<Found> found = tryOne(source, kind, round, judged);
-        count(std::string(name(kind)), judged);
-        int64_t length = lengthOf(source);
-        spent += judged * length * (length > longRow ? 4 : 1);
-        if (!found)
-          continue;
-        report(*found, std::string(name(kind)));
-        return std::move(result);
+        // Aimed inputs are cheap: for all extents. Others for each in turn.
+        bool aimed = round == 0 &&
+                     (kind == WitnessKind::Tree || kind == WitnessKind::Domain);
+        for (size_t i = 0; i < (aimed ? inputs.size() : 1); ++i)
+          if (auto found =
+                  tryOne(inputs[(round + i) % inputs.size()], kind, round)) {
+            report(*found, std::string(name(kind)));
+            return std::move(result);
+          }
       }
     return std::move(result);
   }
@@ -94,7 +89,20 @@ private:
   }
 
   std::optional<Found> tryOne(const WitnessInputs &source, WitnessKind kind,
-                              int64_t round, int64_t &judged) {
+                              int64_t round) {
+    int64_t length = lengthOf(source);
+    if (!source.applies(kind) || spent > options.rounds * roundElements ||
+        (round == 0 && walks(kind) && length > longRow))
+      return std::nullopt;
+    int64_t judged = 0;
+    std::optional<Found> found = judge(source, kind, round, judged);
+    count(std::string(name(kind)), judged);
+    spent += judged * length * (length > longRow ? 4 : 1);
+    return found;
+  }
+
+  std::optional<Found> judge(const WitnessInputs &source, WitnessKind kind,
+                             int64_t round, int64_t &judged) {
     int64_t rows = rowsOf(source, round);
     bool beyond = round % 2 == 1;
     if (!walks(kind)) {

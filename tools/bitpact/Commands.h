@@ -48,6 +48,7 @@ Command addReveal(CLI::App &app, Shared &shared);
 Command addInspect(CLI::App &app, Shared &shared);
 Command addBench(CLI::App &app, Shared &shared);
 Command addFmt(CLI::App &app, Shared &shared);
+Command addAblate(CLI::App &app, Shared &shared);
 Command addDiff(CLI::App &app, Shared &shared);
 
 /// An option that may be repeated; each time it takes one value (or a list with

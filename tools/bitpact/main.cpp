@@ -76,7 +76,8 @@ int main(int argc, char **argv) {
   const Command commands[] = {addCompile(app, shared), addCheck(app, shared),
                               addRun(app, shared),     addReveal(app, shared),
                               addInspect(app, shared), addBench(app, shared),
-                              addFmt(app, shared),     addDiff(app, shared)};
+                              addFmt(app, shared),     addDiff(app, shared),
+                              addAblate(app, shared)};
   std::string names;
   bool known = argc < 2 || argv[1][0] == '-';
   for (const Command &command : commands) {
