@@ -73,11 +73,10 @@ int main(int argc, char **argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", "bitpact " BITPACT_VERSION);
   Shared shared;
-  const Command commands[] = {addCompile(app, shared), addCheck(app, shared),
-                              addRun(app, shared),     addReveal(app, shared),
-                              addInspect(app, shared), addBench(app, shared),
-                              addFmt(app, shared),     addDiff(app, shared),
-                              addAblate(app, shared)};
+  const Command commands[] = {
+      addCompile(app, shared), addCheck(app, shared),   addRun(app, shared),
+      addReveal(app, shared),  addInspect(app, shared), addBench(app, shared),
+      addFmt(app, shared),     addDiff(app, shared),    addAblate(app, shared)};
   std::string names;
   bool known = argc < 2 || argv[1][0] == '-';
   for (const Command &command : commands) {
