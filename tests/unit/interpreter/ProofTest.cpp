@@ -56,7 +56,8 @@ TEST_CASE("every contract of the library is proved under every schedule") {
   std::set<std::string> operators;
   for (auto &entry : std::filesystem::recursive_directory_iterator(
            BITPACT_CONTRACTS "/library")) {
-    if (entry.path().extension() != ".json")
+    if (entry.path().extension() != ".json" ||
+        entry.path().filename() == "model.json") // a set of contracts
       continue;
     Case each = readFile(entry.path());
     for (kernel::ScheduleAttr schedule : allSchedules()) {

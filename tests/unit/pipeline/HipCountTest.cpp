@@ -163,6 +163,7 @@ std::vector<std::string> libraryContracts() {
   for (const auto &entry :
        fs::recursive_directory_iterator(BITPACT_CONTRACTS "/library"))
     if (entry.path().extension() == ".json" &&
+        entry.path().filename() != "model.json" && // a set of contracts
         entry.path().string().find("/library/field/") == std::string::npos)
       paths.push_back(entry.path());
   std::sort(paths.begin(), paths.end());

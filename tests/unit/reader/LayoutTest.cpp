@@ -84,7 +84,8 @@ TEST_CASE("every shipped contract and preset has the canonical layout") {
   for (const char *folder : {"/library", "/presets"})
     for (const auto &file : std::filesystem::recursive_directory_iterator(
              std::string(BITPACT_CONTRACTS) + folder)) {
-      if (file.path().extension() != ".json")
+      if (file.path().extension() != ".json" ||
+          file.path().filename() == "model.json") // a set of contracts
         continue;
       std::ostringstream text;
       text << std::ifstream(file.path()).rdbuf();
