@@ -40,6 +40,8 @@ public:
   RunRecord run;
   std::map<std::string, SequenceRecord> sequences;
   std::map<SiteKey, SiteDigests> sites;
+  /// What launch records call a contract, and a variant's code.
+  std::map<std::string, std::string> names;
 
 private:
   void merge(const RunRecord &more);

@@ -93,6 +93,8 @@ void RunSummary::take(const AnyRecord &record) {
     SiteDigests &site = sites[{0, launch->site, launch->op, true}];
     site.contracts.insert(launch->contract);
     site.code.insert(launch->code);
+    names.try_emplace(launch->contract, launch->name);
+    names.try_emplace(launch->code, launch->variant);
   } else if (auto *row = std::get_if<RowRecord>(&record)) {
     SiteDigests &site = sites[{row->layer, 0, row->site, false}];
     site.contracts.insert(row->contract);
