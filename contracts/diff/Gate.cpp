@@ -271,7 +271,7 @@ bool namesAll(const std::set<std::string> &digests) {
 void compareDigests(const RunSummary &a, const RunSummary &b,
                     GateReport &report) {
   auto lacks = [&](const char *run, const std::string &what) {
-    report.incomplete.push_back(fmt::format("{}: {}", run, what));
+    report.digestsIncomplete.push_back(fmt::format("{}: {}", run, what));
   };
   if (a.sites.empty())
     lacks("A", "no launch or row record: nothing says what ran");

@@ -69,8 +69,10 @@ struct GateReport {
   std::vector<FieldDifference> fields;
   /// Why the evidence is not whole, each beginning with the run, "A" or "B".
   std::vector<std::string> incomplete;
-  /// Only where no field differs.
+  /// Only where no field differs: other contracts or code, and sites of which
+  /// it cannot be said.
   std::vector<DigestDifference> digests;
+  std::vector<std::string> digestsIncomplete;
   uint64_t sitesCompared = 0;
 
   bool comparable() const { return fields.empty(); }

@@ -257,8 +257,9 @@ RowRecord row(const Fields &fields) {
   one.contract = fields.hexOr("contract", digestDigits, "");
   one.code = fields.hexOr("code", digestDigits, "");
   one.device = fields.textOr("device", "");
-  one.tensor = fields.textOr("tensor", "");
-  if (!one.tensor.empty())
+  if (fields.has("tensor"))
+    one.tensor = fields.text("tensor");
+  if (fields.has("row") || !one.tensor.empty())
     one.row = fields.integer("row");
   return one;
 }
