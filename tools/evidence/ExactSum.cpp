@@ -90,8 +90,8 @@ double ExactSum::rounded(bool &exact) const {
     return negative ? -value : value;
   }
   auto kept = uint64_t(leading >> drop);
-  unsigned __int128 lost = leading - (static_cast<unsigned __int128>(kept)
-                                      << drop);
+  unsigned __int128 lost =
+      leading - (static_cast<unsigned __int128>(kept) << drop);
   unsigned __int128 half = static_cast<unsigned __int128>(1) << (drop - 1);
   exact = !lost && !rest;
   if (lost > half || (lost == half && (rest || (kept & 1))))
@@ -111,8 +111,7 @@ bool ExactDifference::larger(const ExactDifference &other) const {
   double mine = std::fabs(high), theirs = std::fabs(other.high);
   if (mine != theirs)
     return mine > theirs;
-  return (high < 0 ? -low : low) >
-         (other.high < 0 ? -other.low : other.low);
+  return (high < 0 ? -low : low) > (other.high < 0 ? -other.low : other.low);
 }
 
 } // namespace bitpact::evidence

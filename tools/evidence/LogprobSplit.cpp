@@ -66,7 +66,7 @@ LogprobSplit LogprobSplitter::finish(const std::vector<std::string> &sequences,
       split.roles.push_back(LogprobRole(role));
   for (size_t i = 0; i + 1 < split.roles.size(); ++i)
     split.terms.emplace_back().from = split.roles[i],
-                split.terms.back().to = split.roles[i + 1];
+    split.terms.back().to = split.roles[i + 1];
   if (split.any()) {
     split.total.from = split.roles.front();
     split.total.to = split.roles.back();

@@ -96,8 +96,8 @@ private:
 };
 
 uint32_t Tracer::siteOf(const RowRecord &row) {
-  auto [at, isNew] = siteNumbers.try_emplace({row.layer, row.site},
-                                             uint32_t(sites.size()));
+  auto [at, isNew] =
+      siteNumbers.try_emplace({row.layer, row.site}, uint32_t(sites.size()));
   if (isNew) {
     SiteTrace &site = sites.emplace_back();
     site.layer = row.layer;
@@ -156,8 +156,8 @@ KeptRows::Row Tracer::kept(int side, const PackedRow &row) {
   if (algebra::name(found.tensor->format) != names.texts[row.dtype] ||
       hashRow({reinterpret_cast<const char *>(found.bytes),
                size_t(found.length)}) != row.hash)
-    throw UserError(path, fmt::format("row {} is not what its record hashed",
-                                      row.row));
+    throw UserError(
+        path, fmt::format("row {} is not what its record hashed", row.row));
   return found;
 }
 
@@ -196,10 +196,10 @@ void Tracer::join() {
   KeyGroup group[2];
   bool has[2] = {nextGroup(0, group[0]), nextGroup(1, group[1])};
   while (has[0] || has[1]) {
-    bool takeA = has[0] && (!has[1] || !(group[1].first.key() <
-                                         group[0].first.key()));
-    bool takeB = has[1] && (!has[0] || !(group[0].first.key() <
-                                         group[1].first.key()));
+    bool takeA =
+        has[0] && (!has[1] || !(group[1].first.key() < group[0].first.key()));
+    bool takeB =
+        has[1] && (!has[0] || !(group[0].first.key() < group[1].first.key()));
     SiteTrace &site = sites[group[takeA ? 0 : 1].first.site];
     if (takeA)
       unsteady(site, group[0], 0);
@@ -228,13 +228,7 @@ TraceReport Tracer::finish() {
       lacks(fmt::format("{}: {}", name, why));
   if (a.hasRun && b.hasRun) {
     report.gate = gate(a, b);
-    // The gate's other reasons are about launches, which rows stand for here.
-    for (const std::string &why : report.gate->incomplete)
-      if (why.find("nothing recorded for") == why.npos &&
-          why.find("names no") == why.npos &&
-          std::find(report.incomplete.begin(), report.incomplete.end(), why) ==
-              report.incomplete.end())
-        lacks(why);
+    report.incomplete = report.gate->incomplete;
   } else if (a.hasRun != b.hasRun) {
     lacks(fmt::format("{}: no bitpact_run record, which the other run has",
                       a.hasRun ? "B" : "A"));
@@ -243,10 +237,9 @@ TraceReport Tracer::finish() {
                            "shows that the runs evaluate the same tokens with "
                            "the same weights");
   }
-  std::stable_sort(sites.begin(), sites.end(),
-                   [](const SiteTrace &x, const SiteTrace &y) {
-                     return x.layer < y.layer;
-                   });
+  std::stable_sort(
+      sites.begin(), sites.end(),
+      [](const SiteTrace &x, const SiteTrace &y) { return x.layer < y.layer; });
   for (const SiteTrace &site : sites)
     if (site.onlyA || site.onlyB)
       (options.common ? report.notes : report.incomplete)

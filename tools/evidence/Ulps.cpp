@@ -64,12 +64,11 @@ std::string UlpStatistics::text() const {
     if (!histogram[k])
       continue;
     uint64_t last = k ? uint64_t(1) << std::min<size_t>(k - 1, 63) : 0;
-    std::string range =
-        k < 3     ? std::to_string(last)
-        : k == 65 ? fmt::format("above {}", last)
-                  : fmt::format("{}-{}", last / 2 + 1, last);
-    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", range,
-                        histogram[k]);
+    std::string range = k < 3     ? std::to_string(last)
+                        : k == 65 ? fmt::format("above {}", last)
+                                  : fmt::format("{}-{}", last / 2 + 1, last);
+    text +=
+        fmt::format("{}{}: {}", text.empty() ? "" : ", ", range, histogram[k]);
   }
   if (nans)
     text += fmt::format("{}NaN: {}", text.empty() ? "" : ", ", nans);
@@ -94,8 +93,8 @@ KeptRows::Row KeptRows::row(const std::string &path, int64_t index) {
   }
   int64_t rows = tensor->shape.empty() ? 0 : tensor->shape[0];
   if (index < 0 || index >= rows)
-    throw UserError(path, fmt::format("has {} rows, row {} is asked for", rows,
-                                      index));
+    throw UserError(
+        path, fmt::format("has {} rows, row {} is asked for", rows, index));
   Row row{tensor};
   row.length = int64_t(tensor->bytes.size()) / rows;
   row.elements = row.length / algebra::bytes(tensor->format);
