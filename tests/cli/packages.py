@@ -295,7 +295,7 @@ class WithoutCompiler(ToolTest):
 
 class Help(ToolTest):
     def test_every_command_has_an_example(self):
-        for command in ("compile", "check", "run", "inspect", "bench", "fmt"):
+        for command in ("compile", "check", "run", "inspect", "bench", "fmt", "gate", "trace"):
             text = self.holds(command, "--help").out
             self.assertIn("Example:\n  bitpact " + command, text)
             self.assertIn("--json", text)

@@ -50,6 +50,8 @@ Command addBench(CLI::App &app, Shared &shared);
 Command addFmt(CLI::App &app, Shared &shared);
 Command addAblate(CLI::App &app, Shared &shared);
 Command addDiff(CLI::App &app, Shared &shared);
+Command addGate(CLI::App &app, Shared &shared);
+Command addTrace(CLI::App &app, Shared &shared);
 
 /// An option that may be repeated; each time it takes one value (or a list with
 /// commas), so that it does not swallow what follows.

@@ -24,10 +24,21 @@ struct Options {
 };
 
 int exitCode(const diff::GateReport &report) {
-  return !report.comparable()         ? NotComparable
-         : !report.incomplete.empty() ? Incomplete
-         : !report.digests.empty()    ? Differs
-                                      : Holds;
+  if (!report.comparable())
+    return NotComparable;
+  if (!report.incomplete.empty() || !report.digestsIncomplete.empty())
+    return Incomplete;
+  return report.digests.empty() ? Holds : Differs;
+}
+
+std::string listed(const std::vector<std::string> &sites, bool all) {
+  size_t shown = all ? sites.size() : std::min<size_t>(sites.size(), 4);
+  std::string text;
+  for (size_t i = 0; i < shown; ++i)
+    text += (i ? ", " : "") + sites[i];
+  if (shown < sites.size())
+    text += fmt::format(" and {} more", sites.size() - shown);
+  return text;
 }
 
 void print(const Options &options, const diff::GateReport &report,
@@ -42,12 +53,19 @@ void print(const Options &options, const diff::GateReport &report,
     if (report.comparable() && report.sitesCompared)
       fmt::print("{} digests: {} of {} sites differ\n", kind, differing,
                  report.sitesCompared);
+    // Every layer of a model has the same difference: said once.
+    std::map<std::pair<std::string, std::string>, std::vector<std::string>>
+        groups;
     for (const diff::DigestDifference &one : report.digests)
       if (one.code == code)
-        fmt::print("  {}\n    A  {}\n    B  {}\n", one.site.text(),
-                   names.text(one.a), names.text(one.b));
+        groups[{names.text(one.a), names.text(one.b)}].push_back(
+            one.site.text());
+    for (const auto &[digests, sites] : groups)
+      fmt::print("  {}\n    A  {}\n    B  {}\n", listed(sites, options.all),
+                 digests.first, digests.second);
   }
   printIncomplete(report.incomplete, options.all);
+  printIncomplete(report.digestsIncomplete, options.all);
 }
 
 int runGate(const Options &options, const Shared &shared) {

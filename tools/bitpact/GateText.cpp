@@ -11,7 +11,6 @@ namespace bitpact::tool {
 
 void printComparable(const diff::GateReport &report, bool all) {
   if (report.comparable()) {
-    // Not a word more than was shown.
     if (report.incomplete.empty())
       fmt::print("comparable = true: {} fields are the same\n",
                  diff::gateFields().size());
@@ -59,7 +58,8 @@ json gateJson(const diff::GateReport &report) {
           {"fields", fields},
           {"sites", report.sitesCompared},
           {"digests", digests},
-          {"incomplete", report.incomplete}};
+          {"incomplete", report.incomplete},
+          {"digests_incomplete", report.digestsIncomplete}};
 }
 
 } // namespace bitpact::tool

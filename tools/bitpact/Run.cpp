@@ -2,6 +2,7 @@
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/bitpact/Commands.h"
+#include "tools/bitpact/RowOptions.h"
 #include "tools/bitpact/Terminal.h"
 #include "tools/evidence/Launch.h"
 #include "tools/evidence/TensorFile.h"
@@ -21,6 +22,7 @@ struct Options {
   std::string package, op, contract, role = "train", device = "cpu", variant,
                                      record;
   std::vector<std::string> inputs, outputs;
+  RowOptions rows;
 };
 
 /// `x=FILE` for every input, or every output, of the contract.
@@ -68,6 +70,7 @@ std::string drainRecords() {
 }
 
 int run(const Options &options, const Shared &shared) {
+  options.rows.check(options.record);
   Package package(options.package);
   const ContractSpec &contract =
       chooseContract(package, options.op, options.contract);
@@ -91,8 +94,13 @@ int run(const Options &options, const Shared &shared) {
     written.emplace_back(path, &result.outputs.at(name));
   OutputFiles files;
   std::vector<std::string> notes = writeTensors(files, written);
-  if (!options.record.empty())
-    files.append(options.record, drainRecords());
+  if (!options.record.empty()) {
+    std::string lines = drainRecords();
+    if (options.rows.wanted())
+      lines += options.rows.lines(result, contract, options.device,
+                                  options.record, files, notes);
+    files.append(options.record, lines);
+  }
   files.commit();
 
   if (shared.json) {
@@ -150,6 +158,7 @@ Command addRun(CLI::App &app, Shared &shared) {
   command->add_option(
       "--record", options->record,
       "Add the launch's record, one line of JSON, to this file");
+  options->rows.addTo(command);
   return {command, [options, &shared] { return run(*options, shared); }};
 }
 
