@@ -73,18 +73,11 @@ int main(int argc, char **argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", "bitpact " BITPACT_VERSION);
   Shared shared;
-<<<<<<< HEAD
   const Command commands[] = {
       addCompile(app, shared), addCheck(app, shared),   addRun(app, shared),
       addReveal(app, shared),  addInspect(app, shared), addBench(app, shared),
-      addFmt(app, shared),     addDiff(app, shared),    addAblate(app, shared)};
-=======
-  const Command commands[] = {addCompile(app, shared), addCheck(app, shared),
-                              addRun(app, shared),     addInspect(app, shared),
-                              addBench(app, shared),   addFmt(app, shared),
-                              addDiff(app, shared),
-                              addGate(app, shared),    addTrace(app, shared)};
->>>>>>> 22f54a8 (wip2)
+      addFmt(app, shared),     addDiff(app, shared),    addAblate(app, shared),
+      addGate(app, shared),    addTrace(app, shared)};
   std::string names;
   bool known = argc < 2 || argv[1][0] == '-';
   for (const Command &command : commands) {
