@@ -21,7 +21,9 @@ sys.path.insert(0, HERE)
 import records
 import tensors
 
-LIBRARY = os.path.join(ROOT, "contracts", "library", "smollm2-135m")
+NORM = os.path.join(ROOT, "contracts", "library", "smollm2-135m",
+                    "rms_norm.json")
+ROUNDED = os.path.join(ROOT, "examples", "03-variant", "rounded.json")
 LENGTHS, LAYERS, HIDDEN = (5, 7), 3, 576
 ROWS = [(str(s), p) for s, n in enumerate(LENGTHS) for p in range(n)]
 TOKENS = [[(7 * s + 31 * p) % HIDDEN for p in range(n)]
@@ -57,11 +59,11 @@ class Engine:
         through. x: the bytes of every row's input."""
         data = b"".join(x[row] for row in rows)
         tensors.write_npy(self.path("x.npy"), "<u2", (len(rows), HIDDEN), data)
-        source = "x.npy"
+        source = "x.npy:bf16"
         for layer, contract in enumerate(self.norms):
-            target = f"y{layer}.npy"
+            target = f"y{layer}.safetensors:y"
             self.launch("rms_norm", contract, kernels, rows, layer, "norm",
-                        [f"x={self.path(source)}:bf16",
+                        [f"x={self.path(source)}",
                          f"weight={self.path('weight.npy')}:bf16"],
                         f"y={self.path(target)}")
             source = target
@@ -69,7 +71,7 @@ class Engine:
         tensors.write_npy(self.path("target.npy"), "<i8", (len(rows),),
                           struct.pack(f"<{len(rows)}q", *targets))
         self.launch("selected_logprob", "example/logprob", kernels, rows,
-                    LAYERS, "logprob", [f"x={self.path(source)}:bf16",
+                    LAYERS, "logprob", [f"x={self.path(source)}",
                                         f"target={self.path('target.npy')}"],
                     f"y={self.path('logprob.npy')}")
         values = struct.unpack(f"<{len(rows)}f",
@@ -113,9 +115,7 @@ def main():
                      f"{done.returncode}, not {expected}\n{done.stdout}")
         return done.stdout
 
-    norm, rounded = (os.path.join(LIBRARY, name + ".json")
-                     for name in ("rms_norm", "rms_norm_rounded"))
-    tool("compile", norm, rounded, os.path.join(HERE, "logprob.json"),
+    tool("compile", NORM, ROUNDED, os.path.join(HERE, "logprob.json"),
          "--target", "cpu", "-o", os.path.join(work, "model.pkg"))
     tensors.write_npy(os.path.join(work, "weight.npy"), "<u2", (HIDDEN,),
                       tensors.bf16_bytes(

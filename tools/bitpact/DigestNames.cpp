@@ -19,8 +19,14 @@ DigestNames::DigestNames(const std::vector<std::string> &sources) {
     std::error_code error;
     if (std::filesystem::is_directory(path, error)) {
       evidence::Package package(path);
+      // Variants may share one code object.
+      std::map<std::string, std::string> code;
       for (const evidence::VariantSpec &one : package.variants())
-        names[one.codeSha256] = one.id;
+        if (std::string &name = code[one.codeSha256]; name.empty())
+          name = one.id;
+        else
+          name += "/" + one.id;
+      names.merge(code);
     }
   }
 }
