@@ -11,13 +11,9 @@
 namespace bitpact::reveal {
 
 /// Asks about one thing after the other, at places that the tree tells. What a
-/// box cannot show is a finding too.
-void probe(Questions &questions, const RevealedTree &tree,
-           std::vector<Finding> &findings);
-
-/// What the findings say about the text of a contract.
-RecogniseOptions textOptions(const Signature &signature,
-                             const std::vector<Finding> &findings);
+/// box cannot show is a finding too. Fills in what a text needs to know.
+std::vector<Finding> probe(Questions &questions, const RevealedTree &tree,
+                           RecogniseOptions &text);
 
 } // namespace bitpact::reveal
 

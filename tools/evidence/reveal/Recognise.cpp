@@ -4,6 +4,7 @@
 #include "tools/evidence/reveal/Recognise.h"
 
 #include "contracts/algebra/RuleError.h"
+#include "tools/evidence/reveal/Way.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -14,20 +15,12 @@ using namespace bitpact::algebra;
 namespace bitpact::reveal {
 namespace {
 
-/// What the way from position 0 to the root meets at one vertex: all that is
-/// not on the way. Blocks of a digit differ from the first one, which holds
-/// position 0, by multiples of the digit's length, so the least positions on
-/// this way tell the digits.
-struct Level {
-  int64_t least = 0, leaves = 0;
-  /// Positions, where all parts are single elements.
-  std::vector<int64_t> elements;
-};
-
 /// A digit and how it is merged.
 struct Found {
   int64_t length, radix;
   Form form;
+  /// Levels of the way at which its parts meet, of merges of partials.
+  size_t firstLevel = 0, levels = 0;
 };
 
 /// Texts that are built to compare; trees of thousands of leaves take a while.
@@ -40,7 +33,7 @@ public:
   Recognised run();
 
 private:
-  void readWay();
+  std::string roundings(const std::vector<Found> &digits, size_t at) const;
   std::optional<std::vector<Found>> run(size_t levels) const;
   void merges(size_t at, std::vector<Found> &digits);
   void tryText(const std::vector<Found> &digits);
@@ -55,27 +48,31 @@ private:
   std::optional<Reduction> best;
 };
 
-void Recogniser::readWay() {
-  VertexId id = tree.root();
-  while (!tree.at(id).isLeaf()) {
-    const Vertex &vertex = tree.at(id);
-    Level level;
-    level.least = tree.at(vertex.children[1]).least;
-    bool single = true;
-    for (size_t i = 1; i < vertex.children.size(); ++i) {
-      const Vertex &child = tree.at(vertex.children[i]);
-      level.leaves += child.leaves;
-      single &= child.isLeaf();
-      level.elements.push_back(child.position);
-    }
-    if (!single)
-      level.elements.clear();
-    way.push_back(std::move(level));
-    id = vertex.children[0];
-  }
-  std::reverse(way.begin(), way.end());
-  while (accumulated < way.size() && !way[accumulated].elements.empty())
-    ++accumulated;
+/// Partials that keep fewer bits than the accumulator were rounded: each result
+/// of a merge (`in`), or what enters it (`from`).
+std::string Recogniser::roundings(const std::vector<Found> &digits,
+                                  size_t at) const {
+  const std::vector<int> &bits = options.levelBits;
+  auto formatAt = [&](size_t level) -> std::string {
+    if (level < bits.size() && bits[level] > 0 &&
+        bits[level] < precision(options.accumulator))
+      for (Format format : {Format::BF16, Format::F16, Format::F32})
+        if (precision(format) == bits[level])
+          return std::string(name(format));
+    return "";
+  };
+  auto isIn = [&](const Found &digit) {
+    return digit.levels > 0 && !formatAt(digit.firstLevel).empty() &&
+           (digit.levels > 1 || digit.firstLevel + 1 == way.size());
+  };
+  const Found &digit = digits[at];
+  std::string text;
+  if (digit.firstLevel > 0 && (at == 0 || !isIn(digits[at - 1])))
+    if (std::string from = formatAt(digit.firstLevel - 1); !from.empty())
+      text += " from " + from;
+  if (isIn(digit))
+    text += " in " + formatAt(digit.firstLevel);
+  return text;
 }
 
 /// The digits of an accumulator that visits position 0 and then the elements
@@ -170,7 +167,7 @@ void Recogniser::merges(size_t at, std::vector<Found> &digits) {
                           : power(levels);
       int64_t length =
           choice.form == Form::Halving ? way[at + levels - 1].least : first;
-      digits.push_back({length, parts, choice.form});
+      digits.push_back({length, parts, choice.form, at, levels});
       merges(at + levels, digits);
       digits.pop_back();
       if (trials >= mostTrials)
@@ -212,9 +209,12 @@ void Recogniser::tryText(const std::vector<Found> &digits) {
         names[i] + " " +
         (digits[i].form == Form::Fused
              ? fmt::format("fused(dot.nv({},{}))", width, options.fraction)
-             : std::string(name(digits[i].form))));
+             : std::string(name(digits[i].form)) +
+                   (digits[i].levels ? roundings(digits, i) : "")));
   Reduction reduction;
-  reduction.kind = options.kind;
+  // Which partials meet is the same with a maximum as without.
+  reduction.kind =
+      options.kind == ReductionKind::ExpSum ? ReductionKind::Sum : options.kind;
   reduction.start = width > 1 ? Start::Identity : options.start;
   reduction.accumulator = options.accumulator;
   try {
@@ -249,7 +249,9 @@ Recognised Recogniser::run() {
             fmt::format("{} terms meet in one step, which the language has for "
                         "dots alone",
                         width)};
-  readWay();
+  way = wayOf(tree);
+  while (accumulated < way.size() && !way[accumulated].elements.empty())
+    ++accumulated;
   // With a single element, one digit that is visited.
   if (way.empty()) {
     tryText({{1, 1, Form::Chain}});
@@ -274,6 +276,29 @@ Recognised Recogniser::run() {
 }
 
 } // namespace
+
+std::vector<Level> wayOf(const RevealedTree &tree) {
+  std::vector<Level> way;
+  VertexId id = tree.root();
+  while (!tree.at(id).isLeaf()) {
+    const Vertex &vertex = tree.at(id);
+    Level level;
+    level.least = tree.at(vertex.children[1]).least;
+    bool single = true;
+    for (size_t i = 1; i < vertex.children.size(); ++i) {
+      const Vertex &child = tree.at(vertex.children[i]);
+      level.leaves += child.leaves;
+      single &= child.isLeaf();
+      level.elements.push_back(child.position);
+    }
+    if (!single)
+      level.elements.clear();
+    way.push_back(std::move(level));
+    id = vertex.children[0];
+  }
+  std::reverse(way.begin(), way.end());
+  return way;
+}
 
 Recognised recognise(const RevealedTree &tree,
                      const RecogniseOptions &options) {

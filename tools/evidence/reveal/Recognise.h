@@ -22,6 +22,9 @@ struct RecogniseOptions {
   algebra::Format accumulator = algebra::Format::F32;
   /// Fraction bits of the atom, where steps take several terms.
   int64_t fraction = 25;
+  /// Significant bits that outlive each level of the way from position 0 (see
+  /// Way.h), -1 where it is not known; or nothing.
+  std::vector<int> levelBits{};
 };
 
 /// The text with the fewest digits that was found, checked by building its

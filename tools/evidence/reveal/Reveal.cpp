@@ -132,6 +132,7 @@ Report reveal(BlackBox &box, const Options &options) {
   std::vector<int64_t> positions = positionsOf(box.signature().n, options);
   if (positions.size() < static_cast<size_t>(box.signature().n))
     report.sample = positions;
+  RecogniseOptions text;
   try {
     if (positions.size() <= 2)
       trivial(positions, report);
@@ -141,7 +142,7 @@ Report reveal(BlackBox &box, const Options &options) {
     else
       triples(questions, positions, report);
     if (!options.treeOnly)
-      probe(questions, report.tree, report.findings);
+      report.findings = probe(questions, report.tree, text);
     questions.askAgain();
   } catch (const Undetermined &why) {
     report.tree = {};
@@ -151,8 +152,7 @@ Report reveal(BlackBox &box, const Options &options) {
   report.rows = questions.rows();
   report.batches = questions.batches();
   if (report.determined() && report.sample.empty() && !options.treeOnly)
-    report.recognised =
-        recognise(report.tree, textOptions(report.signature, report.findings));
+    report.recognised = recognise(report.tree, text);
   else if (!report.sample.empty())
     report.recognised.reason = "a sample of the positions is no whole tree";
   return report;
