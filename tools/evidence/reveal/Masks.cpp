@@ -153,6 +153,14 @@ Masks chooseMasks(Questions &questions) {
           high - low - 1 - static_cast<int>(std::ceil(std::log2(capacity)));
       return masks;
     }
+  int range = space.maxExponent + 1 - space.minExponent +
+              static_cast<int>(std::ceil(std::log2(signature.n)));
+  if (signature.accumulator && range <= hide && !signature.factors)
+    throw Undetermined(fmt::format(
+        "all terms of {} lie within {} bits, and {} adds them exactly: their "
+        "order is not seen, and matters only where partials are rounded",
+        algebra::name(signature.element), range,
+        algebra::name(*signature.accumulator)));
   throw Undetermined(fmt::format(
       "no power of two of {} hides units in an accumulator of {} bits and "
       "leaves them countable in the result: what is between the terms and the "
