@@ -165,6 +165,10 @@ Tensors ContractPair::run(bool ofB, const Candidate &candidate) const {
       .run(tensors(ofB, candidate), count < manyElements ? 1 : 0);
 }
 
+Tensors ContractPair::runNamed(bool ofB, const Candidate &candidate) const {
+  return (ofB ? evaluatorB : evaluatorA).runNamed(tensors(ofB, candidate));
+}
+
 std::optional<Parting> ContractPair::parting(const Tensors &a,
                                              const Tensors &b) const {
   for (const NamedValue &named : first.named) {

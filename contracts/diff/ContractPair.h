@@ -72,6 +72,8 @@ public:
 
   reference::Evaluator::Tensors tensors(bool ofB, const Candidate &) const;
   reference::Evaluator::Tensors run(bool ofB, const Candidate &) const;
+  /// With the values of nodes and sites.
+  reference::Evaluator::Tensors runNamed(bool ofB, const Candidate &) const;
 
   /// The first output element that differs, in the order of the operator.
   std::optional<Parting> parting(const reference::Evaluator::Tensors &a,

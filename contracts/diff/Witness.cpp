@@ -4,7 +4,7 @@
 
 #include "contracts/diff/Witness.h"
 
-#include "contracts/diff/WitnessBoundary.h"
+#include "contracts/diff/WitnessClimb.h"
 #include "contracts/diff/WitnessInputs.h"
 #include "contracts/diff/WitnessShrink.h"
 
@@ -22,10 +22,11 @@ constexpr WitnessKind kinds[] = {
     WitnessKind::Zeros,        WitnessKind::Points,    WitnessKind::Dense,
     WitnessKind::Cancellation, WitnessKind::Boundary,  WitnessKind::Wide,
     WitnessKind::Scales,       WitnessKind::Subnormal, WitnessKind::Edges,
-    WitnessKind::Approach,     WitnessKind::Special};
+    WitnessKind::Approach,     WitnessKind::Special,   WitnessKind::Climb};
 
 bool walks(WitnessKind kind) {
-  return kind == WitnessKind::Boundary || kind == WitnessKind::Approach;
+  return kind == WitnessKind::Boundary || kind == WitnessKind::Approach ||
+         kind == WitnessKind::Climb;
 }
 
 /// What a round may cost, in elements: long rows, which are planned anew for
@@ -112,13 +113,24 @@ private:
         return Found{std::move(candidate), *parting};
       return std::nullopt;
     }
+    WitnessSource random(options.seed, static_cast<uint64_t>(kind), round);
+    if (kind == WitnessKind::Climb) {
+      constexpr WitnessKind below[] = {WitnessKind::Tree, WitnessKind::Edges,
+                                       WitnessKind::Dense, WitnessKind::Scales,
+                                       WitnessKind::Subnormal};
+      WitnessKind start = below[round % std::size(below)];
+      if (!source.applies(start))
+        start = WitnessKind::Edges;
+      return climb(
+          pair, source.batch(start, (uint64_t(1) << 21) + round, rows, beyond),
+          std::min<int64_t>(rows, 256), random, judged);
+    }
     // Rows of these kinds in turn, from which to walk.
     constexpr WitnessKind starts[] = {
         WitnessKind::Dense,        WitnessKind::Normal, WitnessKind::Tree,
         WitnessKind::Cancellation, WitnessKind::Wide,   WitnessKind::Scales,
         WitnessKind::Subnormal};
     bool single = kind == WitnessKind::Boundary;
-    WitnessSource random(options.seed, static_cast<uint64_t>(kind), round);
     for (uint64_t n = 0; n < 2; ++n) {
       uint64_t number = 2 * static_cast<uint64_t>(round) + n;
       WitnessKind start = starts[number % (single ? std::size(starts) : 2)];

@@ -67,9 +67,9 @@ std::vector<const Primitive *> functionsOf(const OperatorProgram &program) {
 
 std::string_view name(WitnessKind kind) {
   constexpr std::string_view names[] = {
-      "tree",  "zeros",        "domain",   "points",  "normal",
-      "dense", "cancellation", "wide",     "scales",  "subnormal",
-      "edges", "special",      "boundary", "approach"};
+      "tree",  "zeros",        "domain",   "points",   "normal",
+      "dense", "cancellation", "wide",     "scales",   "subnormal",
+      "edges", "special",      "boundary", "approach", "climb"};
   return names[static_cast<int>(kind)];
 }
 
@@ -287,7 +287,10 @@ void WitnessInputs::aimLine(Fill &fill, const PairInput &input,
     small = range.highest - span;
   const double mantissas[] = {1, 1, 1.5, 1.25};
   double u = std::ldexp(mantissas[source.below(4)], small);
-  double m = std::ldexp(1.0, small + span);
+  // Powers of two, and values that are ties in bf16 or f16, or whose squares
+  // are: what is added to them decides.
+  const double larges[] = {1, 1, 1, 1.0625, 1 + 0x1p-8, 1.1875, 1 + 0x1p-11, 1};
+  double m = std::ldexp(larges[source.below(8)], small + span);
   if (row < static_cast<int64_t>(fill.aimed.size()))
     fill.aimed[row] = i;
   int64_t third = source.below(sizes[aim.dim]);

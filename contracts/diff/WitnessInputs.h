@@ -27,7 +27,8 @@ enum class WitnessKind : uint8_t {
   Edges, ///< largest and smallest values, and where squares over- or underflow
   Special,  ///< NaNs and infinities
   Boundary, ///< one element moved to where an output of A changes
-  Approach  ///< many elements, each moving an output of A half as far as before
+  Approach, ///< many elements, each moving an output of A half as far as before
+  Climb     ///< rows that differ inside, changed until it shows further out
 };
 std::string_view name(WitnessKind kind);
 

@@ -1,0 +1,373 @@
+# witness.py - pairs of contracts that differ in one field, and their witnesses
+# Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""witness.py --tool BITPACT --survey PROGRAM [--count N] [--seed N] [--long N]
+
+Takes contracts of the library and random ones, changes one field of each, and
+searches an input on which both differ. It fails if an equivalent pair has one,
+or if a pair that is not equivalent has none and none of the reasons below says
+why. With --long those without a witness are searched again, N times as long."""
+import argparse
+import collections
+import copy
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+import generate
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SKIP = 77
+FORMATS = ["bf16", "f16", "f32", "f64"]
+
+
+def expanded(tool, seed, count):
+    """Canonical JSON of library contracts and of random ones."""
+    with tempfile.TemporaryDirectory() as folder:
+        paths = generate.write(folder, seed, random_count=max(count // 2, 60))
+        paths += generate.write(folder + "/states", seed, random_count=max(count // 4, 60), operators=generate.STATES)
+        for base, _, files in sorted(os.walk(os.path.join(ROOT, "contracts", "library"))):
+            paths += [os.path.join(base, name) for name in sorted(files) if name.endswith(".json")]
+        contracts = []
+        for begin in range(0, len(paths), 200):
+            done = subprocess.run(
+                [tool, "check", *[p for p in paths[begin : begin + 200] if not p.endswith("model.json")], "--expand", "--json"],
+                capture_output=True, text=True,
+            )  # fmt: skip
+            if "no compiler" in done.stderr:
+                sys.exit(SKIP)
+            if done.returncode:
+                sys.exit(done.stderr)
+            for one in json.loads(done.stdout)["contracts"]:
+                canonical = one["canonical"]
+                contracts.append(json.loads(canonical) if isinstance(canonical, str) else canonical)
+    # Vocabularies take seconds a pair; tests/unit/witness has them.
+    return [c for c in contracts if all(e == "*" or e <= 20000 for e in c["dims"].values())]
+
+
+class Mutation:
+    """One field of a contract, changed at random."""
+
+    def __init__(self, contract, definitions, shuffle):
+        self.c = copy.deepcopy(contract)
+        self.definitions = definitions
+        self.shuffle = shuffle
+
+    def nodes(self):
+        return self.shuffle.choice(sorted(self.c["nodes"].items()))
+
+    def primitive(self, site, name):
+        if name not in self.definitions:
+            return False
+        self.c["primitives"][site] = name
+        self.c["definitions"][name] = self.definitions[name]
+        return True
+
+    def domain(self):
+        """D: one element less exists, for every node over a dim."""
+        _, node = self.nodes()
+        dim = node["domain"] if isinstance(node["domain"], str) else next(iter(node["domain"]))
+        stored = self.c["dims"][dim]
+        if stored == "*" or stored < 2:
+            return None
+        for other in self.c["nodes"].values():
+            if other["domain"] == node["domain"] and other is not node:
+                other["domain"] = {dim: {"extent": stored - 1, "stored": stored}}
+        node["domain"] = {dim: {"extent": stored - 1, "stored": stored}}
+        return "D domain"
+
+    def partition(self):
+        """Π: another radix or length of a digit."""
+        name, node = self.nodes()
+        digits = node["partition"].split()
+        i = self.shuffle.randrange(len(digits))
+        digit, _, size = digits[i].partition(":")
+        radix, at, length = size.partition("@")
+        if radix == "*" or radix == "":
+            if not length.isdigit():
+                return None
+            length = str(max(1, int(length) + self.shuffle.choice([-1, 1, 8])))
+        else:
+            radix = str(max(1, self.shuffle.choice([int(radix) * 2, int(radix) // 2, int(radix) + 1])))
+        digits[i] = digit + ":" + radix + at + length
+        node["partition"] = " ".join(digits)
+        return "Π partition of " + name
+
+    def form(self):
+        """T: another form of one merge."""
+        name, node = self.nodes()
+        i = self.shuffle.randrange(len(node["merge"]))
+        words = node["merge"][i].split()
+        words[1] = self.shuffle.choice(["chain", "fold", "pairwise", "halving"])
+        if words[1] == "chain":
+            words = words[:2]
+        node["merge"][i] = " ".join(words)
+        return "T form in " + name
+
+    def order(self):
+        """T: two merges change places."""
+        name, node = self.nodes()
+        if len(node["merge"]) < 2:
+            return None
+        i = self.shuffle.randrange(len(node["merge"]) - 1)
+        node["merge"][i : i + 2] = reversed(node["merge"][i : i + 2])
+        return "T order in " + name
+
+    def start(self):
+        name, node = self.nodes()
+        node["start"] = "first" if node["start"] == "identity" else "identity"
+        return "T start of " + name
+
+    def state(self):
+        for name, node in self.c["nodes"].items():
+            if node.get("state") == "online":
+                node["state"] = "two_pass"
+                node["merge"] = [m.replace(" carry", " chain").replace(" merge", "") for m in node["merge"]]
+                for site in ("rescale", "combine"):
+                    self.c["primitives"].pop(name + "." + site, None)
+                return "T state of " + name
+        return None
+
+    def partial(self):
+        """P: the format of partials."""
+        name, node = self.nodes()
+        i = self.shuffle.randrange(len(node["merge"]))
+        words = node["merge"][i].split()
+        if words[1] in ("chain", "carry") or words[1].startswith("fused"):
+            return None
+        kept = words[:3] if words[2:3] == ["merge"] else words[:2]
+        node["merge"][i] = " ".join(kept) + self.shuffle.choice(["", " in bf16", " from f16", " in f16", " from bf16"])
+        return "P partials of " + name
+
+    def accumulator(self):
+        """P: the accumulator, and the step that has it."""
+        name, node = self.nodes()
+        site = name + ".step"
+        step = self.c["primitives"][site]
+        wide = "f32" if node["precision"]["accumulator"] == "f64" else "f64"
+        other = step.rsplit(".", 1)[0] + "." + wide
+        if not self.primitive(site, other):
+            return None
+        node["precision"]["accumulator"] = wide
+        if node["precision"].get("product") in ("f32", "f64"):
+            node["precision"]["product"] = wide
+        return "P accumulator of " + name
+
+    def product(self):
+        name, node = self.nodes()
+        exact = node["precision"].get("product")
+        if exact is None:
+            return None
+        accumulator = node["precision"]["accumulator"]
+        node["precision"]["product"] = accumulator if exact == "exact" else "exact"
+        if not self.primitive(name + ".step", ("dot.mul_add." if exact == "exact" else "dot.fma.") + accumulator):
+            return None
+        return "P product of " + name
+
+    def element(self):
+        """P: the type of an input."""
+        names = [t["name"] for t in self.c["op"]["tensors"] if t["kind"] == "in" and self.c["types"][t["name"]] in FORMATS]
+        name = self.shuffle.choice(names)
+        self.c["types"][name] = self.shuffle.choice([f for f in FORMATS if f != self.c["types"][name]])
+        return "P type of " + name
+
+    def rounding(self):
+        """R: another format at a site; an output's is its type too."""
+        site = self.shuffle.choice(sorted(self.c["rounding"]))
+        before = self.c["rounding"][site]
+        now = self.shuffle.choice([f for f in FORMATS if before == "exact" or f != before["format"]])
+        self.c["rounding"][site] = {"format": now, "mode": "rne"}
+        for op in self.c["op"]["body"]:
+            if op["op"] == "output" and op.get("site", op["tensor"]) == site:
+                self.c["types"][op["tensor"]] = now
+        return "R " + site
+
+    def other_primitive(self):
+        """A: another primitive of the same arguments."""
+        site = self.shuffle.choice(sorted(self.c["primitives"]))
+        mine = self.c["primitives"][site]
+        shape = lambda d: (d["kind"], d["args"], d["result"], d.get("product"), d.get("reduction"))
+        alike = sorted(n for n, d in self.definitions.items() if n != mine and shape(d) == shape(self.definitions[mine]))
+        if not alike:
+            return None
+        return self.primitive(site, self.shuffle.choice(alike)) and "A " + site
+
+    KINDS = [domain, partition, form, order, start, state, partial, accumulator, product, element, rounding, rounding, other_primitive]  # fmt: skip
+
+
+def pairs(contracts, seed):
+    """Without end; some break a rule, which the survey sees."""
+    definitions = {}
+    for contract in contracts:
+        definitions.update(contract["definitions"])
+    shuffle = random.Random("pairs %d" % seed)
+    number = 0
+    while True:
+        kind = Mutation.KINDS[number % len(Mutation.KINDS)]
+        number += 1
+        for _ in range(50):
+            contract = shuffle.choice(contracts)
+            mutation = Mutation(contract, definitions, shuffle)
+            change = kind(mutation)
+            if change and mutation.c != contract:
+                yield {"name": contract["name"], "change": change, "a": contract, "b": mutation.c}
+                break
+
+
+def run(survey, pairs_, rounds, seed):
+    with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
+        for pair in pairs_:
+            file.write(json.dumps(pair) + "\n")
+        file.flush()
+        done = subprocess.run([survey, file.name, str(rounds), str(seed)], capture_output=True, text=True)
+        if done.returncode:
+            sys.exit(done.stderr or "the survey ended with %d" % done.returncode)
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tool", required=True)
+    parser.add_argument("--survey", required=True)
+    parser.add_argument("--count", type=int, default=120)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--rounds", type=int, default=8)
+    parser.add_argument("--long", type=int, default=0)
+    parser.add_argument("--save", help="write every pair without a witness there, one a line")
+    args = parser.parse_args()
+    contracts = expanded(args.tool, args.seed, args.count)
+    source = pairs(contracts, args.seed)
+    kept, results = [], []
+    while len(kept) < args.count:
+        chunk = [next(source) for _ in range(max(20, args.count - len(kept)))]
+        for pair, result in zip(chunk, run(args.survey, chunk, args.rounds, args.seed)):
+            if result["verdict"] in ("different", "equivalent") and len(kept) < args.count:
+                kept.append(pair)
+                results.append(result)
+    equivalent = [r for r in results if r["verdict"] == "equivalent"]
+    wrong = [r for r in equivalent if r["found"]]
+    different = [(p, r) for p, r in zip(kept, results) if r["verdict"] == "different"]
+    missing = [(p, r) for p, r in different if not r["found"]]
+    print("seed %d: %d pairs; %d equivalent, %d of them with a witness; %d different, %d of them with a witness"
+          % (args.seed, len(kept), len(equivalent), len(wrong), len(different), len(different) - len(missing)))  # fmt: skip
+    by = collections.Counter(r["by"] for _, r in different if r["found"])
+    print("found by: " + ", ".join("%s %d" % item for item in by.most_common()))
+    times = sorted(r["seconds"] for _, r in different if r["found"])
+    if times:
+        print("CPU seconds to a witness: median %.3f, 99 %% below %.3f, most %.3f"
+              % (times[len(times) // 2], times[len(times) * 99 // 100], times[-1]))  # fmt: skip
+    later = {}
+    if args.long and missing:
+        again = run(args.survey, [p for p, _ in missing], args.rounds * args.long, args.seed + 1)
+        later = {i: r for i, r in enumerate(again)}
+        print("searched %d times as long: %d of %d have one" % (args.long, sum(r["found"] for r in again), len(again)))
+    reasons, unexplained = collections.Counter(), []
+    for i, (pair, result) in enumerate(missing):
+        why = never(pair)
+        found = later.get(i, {}).get("found")
+        if why and found:
+            unexplained.append("%s: %s: said never to differ (%s), and does" % (pair["name"], pair["change"], why))
+        elif why:
+            reasons[why] += 1
+        else:
+            unexplained.append("%s: %s: %s" % (pair["name"], pair["change"], "found by the long search by " + later[i]["by"] if found else "no witness"))
+    for why, number in reasons.most_common():
+        print("%4d never differ: %s" % (number, why))
+    for text in unexplained:
+        print("  ? " + text)
+    for r in wrong:
+        print("equivalent, and differ: %s: %s" % (r["name"], r["change"]))
+    if args.save:
+        with open(args.save, "w") as file:
+            for pair, _ in missing:
+                file.write(json.dumps(pair) + "\n")
+    return 1 if wrong or (unexplained and not args.long) else 0
+
+
+def widens(a, b):
+    """Every value of format a is one of format b."""
+    return a == b or FORMATS.index(b) >= 2 and FORMATS.index(a) < FORMATS.index(b)
+
+
+class Values:
+    """The formats of the values of a contract's body, before and after the
+    rounding of their sites."""
+
+    def __init__(self, contract):
+        self.c, self.format, self.nodes, self.natural = contract, {}, {}, {}
+        for op in contract["op"]["body"]:
+            kind, name = op["op"], op.get("id")
+            args = [self.format.get(a) for a in op.get("args", [])]
+            if kind == "input":
+                format = contract["types"][op["tensor"]]
+            elif kind == "param":
+                format = contract["params"][op["param"]]["format"]
+            elif kind == "reduce":
+                format = contract["nodes"][op["node"]]["precision"]["accumulator"]
+                self.nodes[op["node"]] = op
+            elif kind == "apply":
+                format = contract["definitions"][contract["primitives"][op["site"]]]["result"]
+            elif kind == "take":
+                format = args[0]
+            else:
+                format = "f64" if "f64" in args else "f32"
+            self.natural[op.get("site", op.get("tensor", name))] = args[0] if kind == "output" else format
+            site = contract["rounding"].get(op.get("site"), "exact") if kind != "output" else "exact"
+            self.format[name] = format if site == "exact" else site["format"]
+
+    def extent(self, node):
+        domain = self.c["nodes"][node]["domain"]
+        return self.c["dims"][domain] if isinstance(domain, str) else next(iter(domain.values()))["extent"]
+
+    def squares(self, node):
+        op = self.nodes[node]
+        return op["kind"] == "dot" and op["args"][0] == op["args"][1]
+
+    def exact_product(self, node, format):
+        """Are all products of two elements values of `format`?"""
+        elements = [self.format[a] for a in self.nodes[node]["args"]]
+        if format == "f64":
+            return all(e != "f64" for e in elements)
+        return format == "f32" and all(e == "f16" for e in elements)
+
+
+def never(pair):
+    """Why no input tells the two apart, or nothing."""
+    a, b = Values(pair["a"]), Values(pair["b"])
+    change = pair["change"]
+    node = change.split()[-1]
+    if change.startswith("T start"):
+        if a.squares(node) or a.nodes[node]["kind"] == "exp_sum":
+            return "squares and weights are no -0, which alone a start tells apart"
+        if a.nodes[node]["kind"] == "max":
+            return "a maximum and -Inf is that maximum"
+    if change.startswith("P product"):
+        wide = [v.c["nodes"][node]["precision"]["product"] for v in (a, b)]
+        format = wide[0] if wide[1] == "exact" else wide[1]
+        if a.exact_product(node, format):
+            return "products of two elements are exact in the format to which they are rounded"
+        if a.extent(node) == 1 and a.squares(node):
+            return "one element: its square is rounded once in either"
+    if change.startswith(("T form", "T order", "Π")):
+        op = a.nodes[node]
+        plain = all(" from " not in m and " in " not in m for v in (a, b) for m in v.c["nodes"][node]["merge"])
+        if op["kind"] == "sum" and a.format[op["args"][0]] == "f16" and a.format[op["id"]] == "f64" and plain:
+            return "sums of f16 values are exact in f64"
+    if change.startswith("R "):
+        before, after = (v.c["rounding"][node] for v in (a, b))
+        outputs = [op.get("site", op["tensor"]) for op in a.c["op"]["body"] if op["op"] == "output"]
+        if node in outputs and "exact" not in (before, after):
+            if all(widens(a.natural[node], r["format"]) for r in (before, after)):
+                return "the value has the narrower format already"
+    if change.startswith("A "):
+        names = {v.c["primitives"][node] for v in (a, b)}
+        if names == {"exp_below.f32", "exp_diff.f32"}:
+            return "exp_below and exp_diff differ above the maximum alone, where no element is"
+    return None
+
+
+if __name__ == "__main__":
+    sys.exit(main())
