@@ -194,9 +194,9 @@ class Ablate(ContractTools):
 
     def test_open_extents_indices_and_padding(self):
         for a, b, option in (
-            (field("sum_identity"), field("sum_pairwise"), ("--dim", "hidden=300")),
+            (field("sum_identity"), field("sum_pairwise"), ("--dim", "hidden=300", "--data", "dense")),
             (field("lse_online"), field("lse_two_pass"), ()),
-            (library("qwen3-8b/selected_logprob"), library("qwen3-8b/selected_logprob_bf16"), ("--rows", "1")),
+            (library("qwen3-8b/selected_logprob"), library("qwen3-8b/selected_logprob_bf16"), ("--rows", "2", "--data", "dense")),
         ):
             result = run_tool("ablate", a, b, "--json", *option)
             self.assertEqual(result.code, 1, result.err + result.out)
