@@ -78,7 +78,8 @@ std::vector<ModelChange> compareModels(const ModelSet &a, const ModelSet &b) {
     for (const Connection &one : set.tensors)
       texts["tensor " + one.name] = connectionText(one);
     for (const auto &[site, dims] : set.cut)
-      texts["cut of " + site] = fmt::format("{}", fmt::join(dims, ", "));
+      if (!dims.empty())
+        texts["cut of " + site] = fmt::format("{}", fmt::join(dims, ", "));
     return texts;
   };
   std::map<std::string, std::string> before = textsOf(a), after = textsOf(b);

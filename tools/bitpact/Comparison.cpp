@@ -143,7 +143,7 @@ Comparison::Comparison(ContractSet a, ContractSet b)
     for (const SourcedContract &one : many.contracts)
       known += "\n  " + headingOf(one);
     throw evidence::UserError(
-        many.contracts.front().path,
+        many.path,
         fmt::format("there is no one contract here to compare with {}; say "
                     "which with --op; there are:{}",
                     headingOf(alone.contracts.front()), known));

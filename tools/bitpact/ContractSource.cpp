@@ -199,6 +199,22 @@ ContractSet modelContracts(const std::string &path, const std::string &text) {
   }
 }
 
+ContractSet contractsAt(const std::string &path) {
+  std::error_code error;
+  if (!fs::exists(path, error))
+    throw UserError(path, "no such contract file, package or model set");
+  if (fs::is_directory(path, error))
+    return {packageContracts(path)};
+  std::string text = contentsOf(path);
+  if (auto contracts = canonicalContracts(path, text); !contracts.empty())
+    return {contracts};
+  // A set that is no JSON goes to the compiler, which says where it is not.
+  json value = json::parse(text, nullptr, false, true);
+  if (diff::ModelSet::looksLike(value))
+    return modelContracts(path, text);
+  return {expandedContracts({path})};
+}
+
 } // namespace
 
 std::string operatorOf(const SourcedContract &contract) {
@@ -215,19 +231,9 @@ bool isCalled(const SourcedContract &contract, const std::string &selector) {
 }
 
 ContractSet readSet(const std::string &path) {
-  std::error_code error;
-  if (!fs::exists(path, error))
-    throw UserError(path, "no such contract file, package or model set");
-  if (fs::is_directory(path, error))
-    return {packageContracts(path)};
-  std::string text = contentsOf(path);
-  if (auto contracts = canonicalContracts(path, text); !contracts.empty())
-    return {contracts};
-  // A set that is no JSON goes to the compiler, which says where it is not.
-  json value = json::parse(text, nullptr, false, true);
-  if (diff::ModelSet::looksLike(value))
-    return modelContracts(path, text);
-  return {expandedContracts({path})};
+  ContractSet set = contractsAt(path);
+  set.path = path;
+  return set;
 }
 
 std::vector<SourcedContract> readContracts(const std::string &path) {

@@ -26,6 +26,8 @@ struct ContractSet {
   std::vector<SourcedContract> contracts;
   /// Set for a model set; then every site has a contract.
   std::optional<diff::ModelSet> model{};
+  /// What was read.
+  std::string path{};
 };
 
 /// Contracts of a contract file, which needs the compiler; of a file of

@@ -3,8 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/bitpact/Commands.h"
 #include "tools/bitpact/Comparison.h"
+#include "tools/bitpact/DiffPage.h"
 #include "tools/bitpact/GitRevision.h"
 #include "tools/bitpact/WitnessReport.h"
+#include "tools/evidence/OutputFiles.h"
 #include "tools/evidence/UserError.h"
 
 #include <algorithm>
@@ -17,7 +19,7 @@ namespace bitpact::tool {
 namespace {
 
 struct Options {
-  std::string a, b, revision, selector, witnessDirectory;
+  std::string a, b, revision, selector, page, witnessDirectory;
   bool witness = false;
   diff::WitnessOptions search;
 };
@@ -26,7 +28,7 @@ struct Options {
 void select(ContractSet &set, const std::string &selector) {
   if (selector.empty())
     return;
-  std::string known, path = set.contracts.front().path;
+  std::string known;
   std::vector<SourcedContract> chosen;
   for (SourcedContract &one : set.contracts) {
     known += "\n  " + headingOf(one);
@@ -34,8 +36,9 @@ void select(ContractSet &set, const std::string &selector) {
       chosen.push_back(std::move(one));
   }
   if (chosen.empty())
-    throw UserError(path, fmt::format("there is no contract '{}'; there are:{}",
-                                      selector, known));
+    throw UserError(set.path,
+                    fmt::format("there is no contract '{}'; there are:{}",
+                                selector, known));
   set.contracts = std::move(chosen);
   set.model.reset();
 }
@@ -78,6 +81,11 @@ int runDiff(const Options &options, const Shared &shared) {
     select(*set, options.selector);
   Comparison comparison(std::move(a), std::move(b));
   findWitnesses(options, comparison);
+  if (!options.page.empty()) {
+    evidence::OutputFiles files;
+    files.write(options.page, diffPage(comparison));
+    files.commit();
+  }
   if (shared.json)
     std::cout << comparison.toJson().dump(2) << '\n';
   else
@@ -102,6 +110,10 @@ Command addDiff(CLI::App &app, Shared &shared) {
       ->add_option("--git", options->revision,
                    "Compare A with itself at this revision, which is A then")
       ->type_name("BASE");
+  command
+      ->add_option("--html", options->page,
+                   "Write a page with the trees side by side")
+      ->type_name("FILE");
   command->add_option("--op,--contract", options->selector,
                       "Only these: an operator, a name or a digest prefix");
   command->add_flag("--witness", options->witness,

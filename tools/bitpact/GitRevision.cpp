@@ -107,6 +107,7 @@ public:
       ContractSet set = readSet(inside(file));
       for (SourcedContract &one : set.contracts)
         one.path = named(one.path);
+      set.path = named(set.path);
       return set;
     } catch (const UserError &error) {
       throw UserError(named(error.where()), named(error.what()));
