@@ -193,7 +193,8 @@ std::string nodeSection(const ComparedPair &pair, const std::string &node) {
              b.reduction.partition.offsetsDigit();
   if (cut && (offsets.empty() || offsets.back() != extent))
     offsets = {0, extent / 3, extent};
-  TreePair trees = chooseElements(a, b, extent, offsets);
+  TreePair trees = chooseElements(
+      a, b, extent, offsets, decision.verdict == diff::Decision::Different);
   bool all = static_cast<int64_t>(trees.shown.size()) == extent;
   text += fmt::format(
       "<p class=\"quiet\">{}{}. A line is an element or the accumulator it is "

@@ -235,16 +235,17 @@ private:
 
 TreePair chooseElements(const diff::Shape &a, const diff::Shape &b,
                         int64_t extent, const std::vector<int64_t> &offsets,
-                        size_t most) {
+                        bool differ) {
+  constexpr size_t most = 14;
   std::set<int64_t> shown;
   if (extent <= static_cast<int64_t>(most)) {
     for (int64_t i = 0; i < extent; ++i)
       shown.insert(i);
   } else {
     shown = candidates(a, b, extent, most);
-    constexpr int64_t searched = 8192;
-    if (diff::treesEqual(a, b, elementsOf(shown, extent, offsets)) &&
-        extent <= searched)
+    constexpr int64_t searched = 4096;
+    if (differ && extent <= searched &&
+        diff::treesEqual(a, b, elementsOf(shown, extent, offsets)))
       shown = reduced(a, b, extent, offsets, most);
   }
   TreePair pair;

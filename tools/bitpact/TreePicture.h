@@ -22,11 +22,11 @@ struct TreePair {
   std::vector<int64_t> offsets;
 };
 
-/// Elements on which the trees differ, at most `most` of them. Trees are over
-/// positions, so that the tree of a few elements is a part of the whole.
+/// At most 14 elements, on which the trees differ if those of all elements do.
+/// Trees are over positions, so that the tree of a few is a part of the whole.
 TreePair chooseElements(const diff::Shape &a, const diff::Shape &b,
                         int64_t extent, const std::vector<int64_t> &offsets,
-                        size_t most = 14);
+                        bool differ);
 
 /// One <svg>: a lane an element, accumulators running to the right. Merges that
 /// `other` does not have are marked.
