@@ -6,9 +6,9 @@ import sys
 
 import documents
 
-ROOMS = ["contracts/algebra", "contracts/reference", "compiler", "dialects",
-         "codegen"]
-ID = r"(?:PI|[CDTPRAELFS])[1-9]\d?"
+ROOMS = ["contracts/algebra", "contracts/reference", "contracts/diff",
+         "compiler", "dialects", "codegen"]
+ID = r"(?:PI|[CDTPRAELFSQM])[1-9]\d?"
 spec = documents.ROOT / "docs" / "spec.md"
 
 # The spec states a rule in a row of a table that begins with its ID.

@@ -197,17 +197,20 @@ std::string nodeSection(const ComparedPair &pair, const std::string &node) {
       a, b, extent, offsets, decision.verdict == diff::Decision::Different);
   bool all = static_cast<int64_t>(trees.shown.size()) == extent;
   text += fmt::format(
-      "<p class=\"quiet\">{}{}. A line is an element or the accumulator it is "
-      "in, values meet from left to right; what only one side has is "
-      "marked.</p>\n",
+      "<p class=\"quiet\">{}{}. A line is an element, then the accumulator or "
+      "partial that it is in; time runs to the right. ■ a step takes an "
+      "element, ● partials meet, ○ states meet, × an accumulator is rescaled, "
+      "0+ it begins with the identity, a format: it is rounded. What only one "
+      "side has is marked.</p>\n",
       all ? fmt::format("All {} elements", extent)
           : fmt::format("{} of {} elements, at the edges of blocks",
                         trees.shown.size(), extent),
       cut ? fmt::format(", offsets {}", fmt::join(offsets, " ")) : "");
   text += "<div class=\"pair\">\n";
-  text += figure("A", a.reduction.partition.text(), digitTable(a, b, extent),
+  int64_t whole = extents.fixed.empty() ? extent : extents.fixed.back();
+  text += figure("A", a.reduction.partition.text(), digitTable(a, b, whole),
                  drawTree(trees, trees.a, trees.b, "merge tree of A"));
-  text += figure("B", b.reduction.partition.text(), digitTable(b, a, extent),
+  text += figure("B", b.reduction.partition.text(), digitTable(b, a, whole),
                  drawTree(trees, trees.b, trees.a, "merge tree of B"));
   return text + "</div>\n";
 }

@@ -90,7 +90,7 @@ public:
   std::string svg(const std::string &title) const {
     std::string labels;
     for (const auto &[position, lane] : lanes)
-      labels += textMark(left - 24, yOf(lane) + 4, fmt::format("x{}", position),
+      labels += textMark(left - 8, yOf(lane) + 4, fmt::format("x{}", position),
                          "leaf");
     return fmt::format(
         "<svg viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" "
