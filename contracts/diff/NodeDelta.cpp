@@ -116,10 +116,13 @@ private:
     return keys;
   }
 
+  bool covered() const {
+    return covers(mine, extents) && covers(other, extents);
+  }
+
+  /// Trees of extents that only one side's digits cover cannot be compared.
   Decision decided(const Shape &a, const Shape &b) const {
-    if (!covers(a, extents) || !covers(b, extents))
-      return {};
-    return decide(a, b, extents);
+    return covered() ? decide(a, b, extents) : Decision{};
   }
 
   /// Π and T: texts first, then the trees that they mean. Formats of merges
@@ -136,7 +139,7 @@ private:
     if (texts) {
       trees = decided(bare(mine), bare(other));
       if (trees.verdict != Decision::Equal)
-        listTexts(digits, forms, trees.text());
+        listTexts(digits, forms, covered() ? trees.text() : "");
     }
     if (!texts && !formats)
       return listRedundantFormats();
@@ -155,7 +158,7 @@ private:
       delta.equivalences.push_back({name, whole.text()});
     else
       change(Field::P, "merge", mergeText(left), mergeText(right),
-             whole.text());
+             covered() ? whole.text() : "");
   }
 
   void listTexts(bool digits, bool forms, std::string note) {

@@ -4,6 +4,7 @@
 //
 // Seen elsewhere: one engine rounds the normalised value to bf16 before it
 // multiplies by the weight, the other after; 74 % of elements are equal.
+#include "contracts/diff/Delta.h"
 #include "tests/field/Fixture.h"
 
 #include <catch2/catch.hpp>
@@ -18,6 +19,10 @@ TEST_CASE("the two contracts differ in one entry of R, and have digests") {
   const ContractSpec &early = compiled.contract("norm_rounded");
   CHECK(late.digest != early.digest);
   json a = json::parse(late.text), b = json::parse(early.text);
+  bitpact::diff::Delta delta = bitpact::diff::compare(a, b);
+  REQUIRE(delta.changes.size() == 1);
+  CHECK(delta.changes[0].field == bitpact::diff::Field::R);
+  CHECK(delta.changes[0].node == "normed");
   for (json *one : {&a, &b})
     for (const char *words : {"name", "doc"})
       one->erase(words);

@@ -140,6 +140,19 @@ TEST_CASE("what is not decided is said, and counts as different") {
   CHECK(delta.changes[0].note == "not decided beyond extent 65536");
 }
 
+TEST_CASE("digits of another extent are another partition") {
+  json a = sum("a:4 b:8", {"b chain", "a fold"}), b = a;
+  a["dims"]["hidden"] = 32;
+  b["dims"]["hidden"] = 64;
+  b["nodes"]["total"]["partition"] = "a:8 b:8";
+  Delta delta = compare(a, b);
+  CHECK(entries(delta) == "D dims.hidden; Π nodes.total.partition");
+  CHECK(delta.changes[1].note.empty());
+  // Where both cover both extents, the trees say what the texts do not.
+  a["nodes"]["total"]["partition"] = "a:* b:8";
+  CHECK(entries(compare(a, b)) == "D dims.hidden");
+}
+
 TEST_CASE("functions are compared first") {
   Delta operators = compare(sum("k:*", {"k chain"}), norm());
   CHECK_FALSE(operators.comparable);
