@@ -3,7 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/bitpact/Commands.h"
 #include "tools/bitpact/DimOptions.h"
+#include "tools/bitpact/RevealForeign.h"
 #include "tools/bitpact/RevealReport.h"
+#include "tools/bitpact/RevealSweep.h"
 #include "tools/bitpact/Terminal.h"
 #include "tools/evidence/Launch.h"
 #include "tools/evidence/UserError.h"
@@ -23,6 +25,8 @@ namespace {
 struct Options {
   std::string package, op, contract, role, device = "cpu", variant, node, svg;
   std::vector<std::string> dims;
+  ForeignReveal foreign;
+  SweepOptions sweep;
 };
 
 /// One node of one variant.
@@ -150,7 +154,40 @@ void print(const std::vector<Outcome> &outcomes, const json &canonical) {
   }
 }
 
+int runForeign(const Options &options, const Shared &shared) {
+  ForeignReveal foreign = options.foreign;
+  if (!options.package.empty())
+    throw UserError(options.package,
+                    "is given beside --library or --command; take one of them");
+  foreign.dims = parseDims(options.dims);
+  foreign.svg = options.svg;
+  foreign.node = options.node;
+  return options.sweep.given() ? sweepForeign(foreign.foreign, foreign.dims,
+                                              options.sweep, shared)
+                               : revealForeign(foreign, shared);
+}
+
+int runSweep(const Options &options, const Package &package,
+             const ContractSpec &contract, const Device &device,
+             const std::vector<const VariantSpec *> &variants,
+             const std::vector<std::string> &nodes, const Shared &shared) {
+  if (nodes.size() != 1)
+    throw UserError("--sweep", fmt::format("{} has {} nodes; --node picks one",
+                                           contract.name, nodes.size()));
+  std::string role =
+      options.role.empty() ? variants.front()->roles.front() : options.role;
+  return sweepPackage({package, contract, device,
+                       options.variant.empty() ? nullptr : variants.front(),
+                       role, nodes.front(), parseDims(options.dims)},
+                      options.sweep, shared);
+}
+
 int runReveal(const Options &options, const Shared &shared) {
+  if (options.foreign.foreign.given())
+    return runForeign(options, shared);
+  if (options.package.empty() || options.op.empty())
+    throw UserError("what is to be revealed: a PACKAGE and --op, --library or "
+                    "--command");
   Package package(options.package);
   const ContractSpec &contract =
       chooseContract(package, options.op, options.contract);
@@ -161,6 +198,9 @@ int runReveal(const Options &options, const Shared &shared) {
   std::vector<std::string> nodes = reveal::nodesOf(canonical);
   if (!options.node.empty())
     nodes = {options.node};
+  if (options.sweep.given())
+    return runSweep(options, package, contract, device, variants, nodes,
+                    shared);
   Dims dims = parseDims(options.dims);
   std::vector<Outcome> outcomes;
   int status = Holds;
@@ -211,9 +251,8 @@ Command addReveal(CLI::App &app, Shared &shared) {
       addCommand(app, shared, "reveal",
                  "The accumulation tree of a binary, from its results alone",
                  "bitpact reveal norm.pkg --op rms_norm --svg tree.svg");
-  command->add_option("PACKAGE", options->package, "A package")->required();
-  command->add_option("--op", options->op, "An operator, as rms_norm")
-      ->required();
+  command->add_option("PACKAGE", options->package, "A package");
+  command->add_option("--op", options->op, "An operator, as rms_norm");
   command->add_option("--contract", options->contract,
                       "A digest prefix or a name, if several contracts fit");
   command->add_option("--role", options->role, "Only variants for this role")
@@ -227,6 +266,12 @@ Command addReveal(CLI::App &app, Shared &shared) {
               "The extent of an open dim: hidden=4096");
   command->add_option("--svg", options->svg,
                       "Draw the first tree into this file");
+  addForeignOptions(command, options->foreign.foreign);
+  command->add_option("-o,--output", options->foreign.output,
+                      "The contract revealed from a symbol or a command");
+  command->add_option("--against", options->foreign.against,
+                      "A contract to compare a symbol or a command with");
+  addSweepOptions(command, options->sweep);
   return {command, [options, &shared] { return runReveal(*options, shared); }};
 }
 

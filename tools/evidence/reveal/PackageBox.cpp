@@ -91,6 +91,8 @@ void PackageBox::describe(const json &text) {
   }
   fixedRows =
       rowDim.empty() ? 1 : std::max<int64_t>(0, contract.dims.at(rowDim));
+  if (extents.count(rowDim))
+    fixedRows = extents.at(rowDim);
   mostRows = 8192;
   Signature &s = signatureOf;
   s.kind = nodeUse.kind;

@@ -16,7 +16,8 @@ namespace bitpact::reveal {
 /// dim that the node's domain excludes are NaN.
 class PackageBox : public BlackBox {
 public:
-  /// `dims` gives extents of open dims, the node's own among them. Throws
+  /// `dims` gives extents of open dims, the node's own among them; where it
+  /// gives the one of the rows, every launch has that many. Throws
   /// UserError, and Undetermined where inputs do not reach the terms.
   PackageBox(const evidence::Package &package,
              const evidence::ContractSpec &contract, const std::string &node,
