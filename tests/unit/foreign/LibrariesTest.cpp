@@ -5,8 +5,8 @@
 #include "tools/evidence/UserError.h"
 #include "tools/evidence/foreign/Command.h"
 #include "tools/evidence/foreign/Symbol.h"
-#include "tools/evidence/reveal/Counting.h"
 #include "tools/evidence/reveal/FunctionBox.h"
+#include "tools/evidence/reveal/Reveal.h"
 
 #include <catch2/catch.hpp>
 
@@ -22,8 +22,9 @@ using namespace bitpact::evidence;
 namespace {
 
 RevealedTree revealed(BlackBox &box) {
-  Questions questions(box, {});
-  return Counting(questions, chooseMasks(questions)).recursive();
+  Options treeOnly;
+  treeOnly.treeOnly = true;
+  return reveal(box, treeOnly).tree;
 }
 
 /// The leaves `first`, `first + step` … added one after another.

@@ -237,6 +237,34 @@ json contractOf(const Signature &signature, const algebra::Reduction &reduction,
   return contract;
 }
 
+namespace {
+
+/// On how many inputs a contract gives the expected bytes, through the
+/// reference evaluator and nothing else of here.
+int64_t equalBytes(const json &contract, const Signature &signature,
+                   const std::vector<Rows> &inputs,
+                   const std::vector<uint64_t> &expected) {
+  reference::Evaluator::Tensors tensors{
+      {"x", matrixOf(signature.element, inputs, 0)}};
+  if (signature.factors)
+    tensors["w"] = matrixOf(signature.element, inputs, 1);
+  Tensor results = reference::Evaluator(contract).run(tensors).at("y");
+  int width = algebra::bytes(signature.output);
+  int64_t equal = 0;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    equal +=
+        !std::memcmp(results.bytes.data() + i * width, &expected[i], width);
+  return equal;
+}
+
+bool hasText(const Report &report) {
+  return report.recognised.reduction &&
+         report.recognised.reduction->order.entries()[0].form !=
+             algebra::Form::Fused;
+}
+
+} // namespace
+
 std::optional<Replay> replay(FunctionBox &box, const Report &report,
                              int64_t count) {
   const Signature &signature = box.signature();
@@ -253,37 +281,29 @@ std::optional<Replay> replay(FunctionBox &box, const Report &report,
 
   Replay best;
   best.inputs = count;
+  auto take = [&](int64_t equal, const Arithmetic &how, json contract) {
+    if (equal <= best.equal)
+      return;
+    best.equal = equal;
+    best.arithmetic = how;
+    best.contract = std::move(contract);
+  };
   for (const Arithmetic &how : choices(signature)) {
+    if (hasText(report) && !how.rounded) {
+      json contract = contractOf(signature, *report.recognised.reduction, how);
+      int64_t equal = equalBytes(contract, signature, inputs, expected);
+      take(equal, how, equal == count ? contract : json());
+    }
+    if (best.holds())
+      break;
     TreeEvaluator evaluate(signature, report.tree, how);
     int64_t equal = 0;
     for (int64_t i = 0; i < count; ++i)
       equal += evaluate(inputs[i]) == expected[i];
-    if (equal > best.equal || best.equal == 0) {
-      best.equal = equal;
-      best.arithmetic = how;
-    }
+    take(equal, how, {});
     if (best.holds())
       break;
   }
-  if (!best.holds() || !report.recognised.reduction ||
-      report.recognised.reduction->order.entries()[0].form ==
-          algebra::Form::Fused)
-    return best;
-  // The contract, through the reference evaluator and nothing else of here.
-  json contract =
-      contractOf(signature, *report.recognised.reduction, best.arithmetic);
-  reference::Evaluator evaluator(contract);
-  reference::Evaluator::Tensors tensors{
-      {"x", matrixOf(signature.element, inputs, 0)}};
-  if (signature.factors)
-    tensors["w"] = matrixOf(signature.element, inputs, 1);
-  Tensor results = evaluator.run(tensors).at("y");
-  int width = algebra::bytes(signature.output);
-  bool same = true;
-  for (int64_t i = 0; i < count; ++i)
-    same &= !std::memcmp(results.bytes.data() + i * width, &expected[i], width);
-  if (same)
-    best.contract = std::move(contract);
   return best;
 }
 
