@@ -115,6 +115,7 @@ SOURCES = {
     "torch/rms_norm": norms(of_rows(16), exact),
     "torch/sum": sums(lambda row: s.torch_sum(row, 1000)),
     "torch/sum_one_row": sums(lambda row: s.torch_sum(row, 1)),
+    "transformers/add_rms_norm": added(of_rows(16), s.bf16, s.bf16),
     "transformers/gemma_rms_norm": norms(of_rows(16), exact, 1.0),
     "transformers/llama_rms_norm": norms(of_rows(16), s.bf16),
     "transformers/llama_rms_norm_one_row": norms(of_rows(1), s.bf16),
