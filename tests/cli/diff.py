@@ -314,6 +314,37 @@ class Files(ToolTest):
         result = self.fails(2, "diff", self.path("derived.json"), "--git", "HEAD", says="HEAD:derived.json:1:")
         self.assertNotIn("/tmp/bitpact-", result.err)
 
+    def test_presets_are_those_of_the_revision(self):
+        # A tool whose library lies in the repository.
+        build = os.path.dirname(os.path.dirname(os.path.realpath(tool.TOOL)))
+        if not os.path.exists(os.path.join(build, "lib", "libbitpact-compiler.so")):
+            self.skipTest("no compiler beside the tool")
+        for folder in ("build/bin", "build/lib", "build/share/bitpact"):
+            os.makedirs(self.path(folder))
+        mine = shutil.copy2(tool.TOOL, self.path("build/bin"))
+        for file in os.listdir(os.path.join(build, "lib")):
+            if re.match(r"libbitpact(-compiler)?\.so", file):
+                shutil.copy2(os.path.join(build, "lib", file), self.path("build/lib"),
+                             follow_symlinks=False)  # fmt: skip
+        shutil.copytree(os.path.join(LIBRARY, ".."), self.path("contracts"))
+        os.symlink("../../../contracts", self.path("build/share/bitpact/contracts"))
+        self.git("init", "-q")
+        self.git("add", "contracts")
+        self.git("commit", "-q", "-m", "one")
+        preset = self.path("contracts/presets/row.pack8_lane512@1.json")
+        with open(preset) as file:
+            text = file.read()
+        with open(preset, "w") as file:
+            file.write(text.replace("lane:512", "lane:256"))
+        contract = self.path("contracts/library/examples/sum.json")
+        result = run_tool("diff", contract, "--git", "HEAD", tool=mine)
+        self.assertEqual(result.code, 1, result.out + result.err)
+        self.assertRegex(result.out, r"(?m)^sum +Π +sweep:\* lane:512 pack:8 +sweep:\* lane:256 pack:8$")
+        # A file that extends it has another preset, which replaces this one.
+        serial = self.path("contracts/library/examples/sum_serial.json")
+        result = run_tool("diff", serial, "--git", "HEAD", tool=mine)
+        self.assertEqual(result.code, 0, result.out + result.err)
+
     def test_a_revision_needs_a_repository(self):
         outside = self.variant(os.path.join(QWEN, "rms_norm.json"), {"name": "test/outside"})
         self.fails(2, "diff", outside, "--git", "HEAD", says="the file is in no git repository")
