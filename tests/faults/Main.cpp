@@ -30,7 +30,7 @@ public:
       by = "MISSED";
     else if (outcome.kind == Outcome::NotRun)
       by = "not run";
-    fmt::print("{:<47} {:<8} {:<12} {:<8} {:<32} {}\n", fault.name,
+    fmt::print("{:<47} {:<8} {:<12} {:<13} {:<32} {}\n", fault.name,
                nameOf(stage), by, outcome.without, outcome.where,
                outcome.message.substr(0, 400));
     std::fflush(stdout);
@@ -81,7 +81,7 @@ int main(int argc, char **argv) {
   }
   Trials trials(scratch, keep);
   Table table(words);
-  fmt::print("{:<47} {:<8} {:<12} {:<8} {:<32} {}\n", "fault", "planted in",
+  fmt::print("{:<47} {:<8} {:<12} {:<13} {:<32} {}\n", "fault", "planted in",
              "caught by", "unproved", "site", "message");
   for (const auto &mutations : {kernelMutations(), codeMutations()})
     for (const Mutation &mutation : mutations)

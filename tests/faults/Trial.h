@@ -50,6 +50,8 @@ private:
   Compiled compile(const std::vector<std::string> &contracts,
                    const std::string &target, const Mutation *mutation,
                    bool prove);
+  /// Does `bitpact reveal` find another tree in the changed kernel, or none?
+  bool isRevealed(const Compiled &compiled);
   std::string kernelOf(const Subject &subject);
   Checked check(const std::string &package);
   Outcome judge(const Mutation &mutation, const Compiled &compiled);

@@ -164,6 +164,9 @@ void Prober::rounding() {
   size_t level = 0;
   while (level < way.size() && text.levelBits[level] != bits)
     ++level;
+  // With a level below there is room for an odd number.
+  if (level + 1 < way.size() && text.levelBits[level + 1] == bits)
+    ++level;
   if (level == way.size())
     return unknown("rounding", "no level shows the accumulator's last bit");
   double last = std::ldexp(1.0, 1 - bits);
