@@ -242,7 +242,7 @@ bool Trials::isRevealed(const Compiled &compiled) {
   std::string command =
       quoted(BITPACT_TOOL) + " reveal " + quoted(compiled.package) + " --op " +
       manifest.at("contracts")[0].at("digest").get<std::string>() +
-      " --variant " + quoted(variant) + " --json >/dev/null 2>&1";
+      " --variant '" + variant + "' --json >/dev/null 2>&1";
   int ended = std::system(command.c_str());
   int status = WIFEXITED(ended) ? WEXITSTATUS(ended) : -1;
   return status == 1 || status == 4;
@@ -353,6 +353,14 @@ Outcome Trials::run(const Mutation &mutation) {
     outcome.without = checked.status == 0 ? "nobody" : "a crash";
   if (unproved.succeeded && runsHere(*target) &&
       faultsOfTrees().count(mutation.name)) {
+    Compiled asItIs;
+    asItIs.package = control.package;
+    asItIs.kernel = compiled.kernel;
+    if (isRevealed(asItIs))
+      return {Outcome::Missed,
+              "reveal does not find the declared tree without the fault",
+              {},
+              {}};
     if (!isRevealed(unproved))
       return {Outcome::Missed,
               "reveal finds the declared tree in the wrong kernel",

@@ -34,6 +34,10 @@ void printReport(const reveal::Report &report) {
   for (const reveal::Finding &finding : report.findings)
     fmt::print("{:<{}}  {}{}\n", finding.what, width, finding.value,
                finding.evidence.empty() ? "" : ": " + finding.evidence);
+  for (const reveal::Finding &finding : report.findings)
+    if (finding.what == "start" && !finding.determined)
+      fmt::print("The text has the start {} all the same: it needs one.\n",
+                 algebra::name(algebra::Start::Identity));
   if (!report.recognised.reduction)
     fmt::print("an explicit tree: {}\n", report.recognised.reason);
 }

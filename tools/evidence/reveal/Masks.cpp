@@ -125,8 +125,13 @@ Masks chooseMasks(Questions &questions) {
   Positions all(signature.n);
   std::iota(all.begin(), all.end(), 0);
   for (int bits : hides)
-    for (auto [most, least] : std::initializer_list<std::pair<int, int>>{
-             {60, -60}, {40, -30}, {30, -48}, {15, -24}, {15, -14}}) {
+    for (auto [most, least] :
+         std::initializer_list<std::pair<int, int>>{{60, -60},
+                                                    {60, -24},
+                                                    {40, -30},
+                                                    {30, -48},
+                                                    {15, -24},
+                                                    {15, -14}}) {
       int high = std::min(most, space.maxExponent);
       int low = std::max(least, space.minExponent);
       int spare = high - low - bits - 1;
