@@ -4,6 +4,7 @@
 
 #include "contracts/diff/NodeDelta.h"
 
+#include "contracts/algebra/RuleError.h"
 #include "contracts/diff/NodeShape.h"
 
 #include <fmt/format.h>
@@ -138,8 +139,13 @@ private:
     Decision trees{Decision::Equal};
     if (texts) {
       trees = decided(bare(mine), bare(other));
-      if (trees.verdict != Decision::Equal)
-        listTexts(digits, forms, covered() ? trees.text() : "");
+      if (trees.verdict != Decision::Equal) {
+        std::string rule = withStartOf(digits || forms);
+        if (!rule.empty())
+          delta.equivalences.push_back({name, rule});
+        listTexts(digits && rule.empty(), forms && rule.empty(),
+                  covered() ? trees.text() : "");
+      }
     }
     if (!texts && !formats)
       return listRedundantFormats();
@@ -159,6 +165,23 @@ private:
     else
       change(Field::P, "merge", mergeText(left), mergeText(right),
              covered() ? whole.text() : "");
+  }
+
+  /// Digits and merges that mean the same and only begin otherwise: the start
+  /// is the one cause. The rule that says so, or nothing.
+  std::string withStartOf(bool texts) const {
+    if (!texts || mine.reduction.start == other.reduction.start)
+      return "";
+    Shape begun = bare(other);
+    begun.reduction.start = mine.reduction.start;
+    try {
+      begun.reduction.validate(); // an atom needs a start of its own
+    } catch (const algebra::RuleError &) {
+      return "";
+    }
+    Decision rest = decided(bare(mine), begun);
+    return rest.verdict == Decision::Equal ? rest.text() + ", but for the start"
+                                           : "";
   }
 
   void listTexts(bool digits, bool forms, std::string note) {

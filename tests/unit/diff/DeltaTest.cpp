@@ -131,6 +131,17 @@ TEST_CASE("equivalent texts name the rule, different ones the extent") {
   CHECK(compare(chain, first).verdict() == "equivalent");
 }
 
+TEST_CASE("where only the start matters, nothing else is listed") {
+  json a = sum("k:*", {"k chain"}), b = sum("i:* p:4", {"p chain", "i chain"});
+  b["nodes"]["total"]["start"] = "first";
+  Delta delta = compare(a, b);
+  CHECK(entries(delta) == "T nodes.total.start");
+  CHECK(delta.changes[0].note == "trees differ from extent 1 on");
+  REQUIRE(delta.equivalences.size() == 1);
+  CHECK(delta.equivalences[0].rule.find("Q4 (") == 0);
+  CHECK(delta.equivalences[0].rule.ends_with("), but for the start"));
+}
+
 TEST_CASE("what is not decided is said, and counts as different") {
   json a = sum("t:*@300000 i:300000", {"i fold", "t fold"});
   json b = sum("t:*@400000 i:400000", {"i fold", "t fold"});
