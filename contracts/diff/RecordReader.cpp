@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <set>
 
 namespace bitpact::diff {
 namespace {
@@ -44,7 +43,7 @@ public:
     ++sites[launch.site];
     dropped = std::max(dropped, launch.dropped);
     if (launch.numbered)
-      numbers.insert(launch.sequence);
+      take(launch.sequence);
   }
   void end(const EndRecord &end) {
     endDropped += end.dropped;
@@ -63,15 +62,10 @@ public:
       say(fmt::format("{} launch records were dropped: the ring was full",
                       lost));
     // Each process numbers its launches without a gap.
-    uint64_t expected = 0;
-    for (uint64_t number : numbers) {
-      if (number != expected && number != *numbers.begin()) {
-        say(fmt::format("launch record {} is missing: after {} comes {}",
-                        expected, expected - 1, number));
-        break;
-      }
-      expected = number + 1;
-    }
+    if (numbers.size() > 1)
+      say(fmt::format("launch record {} is missing: after {} comes {}",
+                      numbers.begin()->second, numbers.begin()->second - 1,
+                      std::next(numbers.begin())->first));
     match(say, "sequence", declared.sequences, report.sequences);
     match(say, "launch", declared.launches, report.launches);
     match(say, "row", declared.rows, report.rows);
@@ -87,6 +81,22 @@ public:
   }
 
 private:
+  /// Numbers are dense, so their intervals are few.
+  void take(uint64_t number) {
+    auto after = numbers.upper_bound(number);
+    auto before = after == numbers.begin() ? numbers.end() : std::prev(after);
+    bool joins = before != numbers.end() && number <= before->second;
+    if (joins && number < before->second)
+      return;
+    if (joins)
+      before->second = number + 1;
+    else
+      before = numbers.emplace(number, number + 1).first;
+    if (after != numbers.end() && after->first == before->second) {
+      before->second = after->second;
+      numbers.erase(after);
+    }
+  }
   static void add(std::optional<uint64_t> &sum,
                   const std::optional<uint64_t> &more) {
     if (more)
@@ -102,7 +112,8 @@ private:
 
   EndRecord declared;
   std::map<uint64_t, uint64_t> sites;
-  std::set<uint64_t> numbers;
+  /// [first, second) of launch numbers.
+  std::map<uint64_t, uint64_t> numbers;
   uint64_t dropped = 0, endDropped = 0;
 };
 

@@ -170,6 +170,10 @@ TEST_CASE("launches that were dropped or not written down") {
   CHECK(why(launch(5, 0) + launch(6, 0)) == "");
   CHECK_THAT(why(launch(0, 0) + launch(2, 0)),
              Contains("launch record 1 is missing: after 0 comes 2"));
+  CHECK(why(launch(3, 0) + launch(1, 0) + launch(2, 0) + launch(0, 0)) == "");
+  CHECK_THAT(why(launch(4, 0) + launch(1, 0) + launch(3, 0) + launch(0, 0) +
+                 launch(4, 0)),
+             Contains("launch record 2 is missing: after 1 comes 3"));
   CHECK_THAT(why(launch(0, 0) + launch(1, 3)),
              Contains("3 launch records were dropped"));
   std::string end = R"({"bitpact_end":1,"launches":2,"sites":{"7":2}})";
