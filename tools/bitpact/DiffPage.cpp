@@ -200,7 +200,7 @@ std::string nodeSection(const ComparedPair &pair, const std::string &node) {
       "<p class=\"quiet\">{}{}. A line is an element, then the accumulator or "
       "partial that it is in; time runs to the right. ■ a step takes an "
       "element, ● partials meet, ○ states meet, × an accumulator is rescaled, "
-      "0+ it begins with the identity, a format: it is rounded. What only one "
+      "id it begins with the identity, a format: it is rounded. What only one "
       "side has is marked.</p>\n",
       all ? fmt::format("All {} elements", extent)
           : fmt::format("{} of {} elements, at the edges of blocks",

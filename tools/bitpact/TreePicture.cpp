@@ -169,7 +169,7 @@ private:
       return meet({node.children[0], node.children[1]}, "combine", mark);
     case TreeKind::Step:
       if (pair.store.node(node.children[0]).kind == TreeKind::Identity)
-        return onLane(node.children[1], "0+", mark);
+        return onLane(node.children[1], "id", mark);
       return meet(node.children, "step", mark);
     case TreeKind::Fused: {
       std::vector<TreeId> parts = node.children;
