@@ -128,6 +128,25 @@ class Sweeps(ToolTest):
         self.assertIn("20 … 31", table)
         self.assertIn("n 31 → 32", table)
 
+    def test_rows_that_switch_the_tree(self):
+        arguments = ("reveal", "--library", SYMBOLS + ":switching_gemv", "--signature",
+                     "void gemv(i64 m, i64 n, f32* a, f32* x, f32* y)", "--dim", "n=16",
+                     "--sweep")  # fmt: skip
+        report = run_tool(*arguments, "m=1..9", "--json").json()
+        self.assertEqual(report["status"], 1)
+        self.assertFalse(report["reduced"])
+        few, many = report["intervals"]
+        self.assertEqual((few["first"], few["last"], few["merge"]), (1, 3, ["d0 chain"]))
+        self.assertEqual((many["first"], many["last"], many["partition"]), (4, 9, "d0:* d1:2"))
+        (boundary,) = report["boundaries"]
+        self.assertEqual((boundary["before"], boundary["after"]), (3, 4))
+        self.assertIn("nodes.dot.merge", [c["path"] for c in boundary["delta"]["changes"]])
+        table = run_tool(*arguments, "m=1..9")
+        self.assertIn("m 3 → 4", table.out)
+        self.assertIn("9 extents of m asked, 2 trees", table.out)
+        # A stride does not see what lies between.
+        self.holds(*arguments, "m=5,7,8..64", "--stride", "16")
+
     def test_rows_of_a_package(self):
         package = self.package("sum.pkg")
         result = self.holds("reveal", package, "--op", "sum", "--sweep", "tokens=1..40", "--json")

@@ -82,7 +82,7 @@ Command::call(const std::vector<std::vector<Tensor>> &runs) {
 std::vector<std::string> Command::notes() const {
   std::vector<std::string> list;
   if (std::string said = conversation->said(200); !said.empty())
-    list.push_back(fmt::format("it said: {}", excerpt(said)));
+    list.push_back(fmt::format("it said: {}", excerpt(lastLine(said))));
   return list;
 }
 

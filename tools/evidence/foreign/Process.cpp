@@ -248,4 +248,8 @@ std::string Process::errors(size_t atMost) const {
   return text;
 }
 
+std::string lastLine(const std::string &text) {
+  return text.substr(text.rfind('\n') + 1); // npos + 1 is 0
+}
+
 } // namespace bitpact::evidence::foreign

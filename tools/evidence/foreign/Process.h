@@ -77,6 +77,9 @@ private:
   bool reap(double seconds);
 };
 
+/// What stands after the last line break.
+std::string lastLine(const std::string &text);
+
 } // namespace bitpact::evidence::foreign
 
 #endif // BITPACT_EVIDENCE_FOREIGN_PROCESS_H

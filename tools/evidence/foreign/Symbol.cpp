@@ -229,7 +229,7 @@ std::vector<std::string> Symbol::notes() const {
   if (!changed.empty())
     list.push_back(fmt::format("it changes its input '{}'", changed));
   if (std::string printed = worker ? worker->errors(200) : ""; !printed.empty())
-    list.push_back(fmt::format("it printed: {}", printed));
+    list.push_back(fmt::format("it printed: {}", lastLine(printed)));
   for (const char *variable : {"OPENBLAS_NUM_THREADS", "OPENBLAS_CORETYPE",
                                "OMP_NUM_THREADS", "MKL_NUM_THREADS"})
     if (const char *value = std::getenv(variable))
