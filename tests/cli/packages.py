@@ -4,6 +4,7 @@
 import json
 import os
 import shutil
+import xml.etree.ElementTree
 
 import tool
 from tool import ToolTest, floats, npy, npy_data, run_tool, safetensors
@@ -238,6 +239,46 @@ class Altered(ToolTest):
             self.assertIn("code/", message)
         for message in self.alter(lambda copy: os.remove(os.path.join(copy, "manifest.json"))):
             self.assertIn("manifest.json", message)
+
+
+class Reveal(ToolTest):
+    def test_the_declared_tree(self):
+        svg = self.path("tree.svg")
+        result = self.holds("reveal", self.package("sum.pkg"), "--op", "sum", "--svg", svg)
+        self.assertEqual(result.out.count("equals the declared tree"), 2)
+        self.assertIn('"partition"', result.out)
+        drawing = xml.etree.ElementTree.parse(svg).getroot()
+        self.assertTrue(drawing.tag.endswith("svg"))
+        report = self.holds("reveal", self.package("sum.pkg"), "--op", "sum", "--json").json()
+        self.assertEqual([tree["equal"] for tree in report["trees"]], [True, True])
+        self.assertEqual(report["trees"][0]["terms"], 43)
+
+    def test_another_tree(self):
+        result = self.fails(
+            1,
+            "reveal",
+            self.package("wrong.pkg"),
+            "--op",
+            "sum",
+            says=["differs: the contract does not add (", "ΔC sum"],
+        )
+        self.assertEqual(result.out.count("equals the declared tree"), 1)
+        report = run_tool("reveal", self.package("wrong.pkg"), "--op", "sum", "--json").json()
+        self.assertEqual(report["status"], 1)
+        self.assertEqual(sorted(tree["equal"] for tree in report["trees"]), [False, True])
+
+    def test_mistakes(self):
+        sum_pkg = self.package("sum.pkg")
+        for option, value, says in (
+            ("--node", "depth", "--node 'depth': the operator has sum"),
+            ("--variant", "none", "no variant fits 'none'"),
+            ("--dim", "hidden=7", "the contract fixes it at 43"),
+            ("--dim", "depth=7", "tokens, hidden"),
+            ("--dim", "hidden=7,8", "one extent, not 2"),
+            ("--device", "cuda:99", "cuda:99"),
+        ):
+            self.fails(2, "reveal", sum_pkg, "--op", "sum", option, value, says=says)
+        self.fails(2, "reveal", sum_pkg, "--op", "gemm", says="no contract 'gemm'")
 
 
 class Inspect(ToolTest):

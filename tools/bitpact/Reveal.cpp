@@ -143,14 +143,13 @@ void print(const std::vector<Outcome> &outcomes, const json &canonical) {
     fmt::print(
         "\nas a contract:\n{}\n",
         reveal::fragmentOf(canonical, outcome.node, outcome.report).dump(2));
-    if (outcome.status() == Differs)
-      for (const json &change :
-           outcome.comparison->delta.value("changes", json::array()))
+    if (outcome.status() == Differs && outcome.comparison->delta.is_object())
+      for (const json &change : outcome.comparison->delta.at("changes"))
         fmt::print("ΔC {} {}: declared {}, revealed {}\n",
                    change.at("node").get<std::string>(),
                    change.at("field").get<std::string>(),
-                   change.at("a").get<std::string>(),
-                   change.at("b").get<std::string>());
+                   change.at("before").get<std::string>(),
+                   change.at("after").get<std::string>());
   }
 }
 
@@ -211,6 +210,10 @@ int runReveal(const Options &options, const Shared &shared) {
         outcomes.push_back(revealNode(package, contract, canonical, node,
                                       device, *variant, dims,
                                       variant != variants.front(), line));
+        // What differs is also probed and written as a text.
+        if (outcomes.back().status() == Differs && variant != variants.front())
+          outcomes.back() = revealNode(package, contract, canonical, node,
+                                       device, *variant, dims, false, line);
         int one = outcomes.back().status();
         status = status == Differs || one == Differs ? Differs
                                                      : std::max(status, one);

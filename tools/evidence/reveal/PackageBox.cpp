@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstring>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 using namespace bitpact::evidence;
 using bitpact::algebra::Format;
@@ -45,6 +46,10 @@ PackageBox::PackageBox(const Package &package, const ContractSpec &spec,
       extents(dims) {
   json text = json::parse(contract.text);
   nodeUse = useOf(text, node);
+  for (const auto &[dim, extent] : dims)
+    if (!contract.dims.count(dim))
+      throw UserError(fmt::format("--dim '{}': the contract has {}", dim,
+                                  fmt::join(contract.dimOrder, ", ")));
   signatureOf.subject = variant.id;
   describe(text);
   json ranges = variant.conditions.value("dims", json::object());
