@@ -19,7 +19,8 @@ uint64_t bitsOf(Attribute attr) {
 
 class Encoder {
 public:
-  explicit Encoder(kernel::FuncOp func) : func(func) {
+  Encoder(kernel::FuncOp func, const WholePrimitives &whole)
+      : func(func), whole(whole) {
     code.lanes = func.getSchedule().getLanes();
     code.subgroup = std::min(code.lanes, func.getSchedule().getSubgroup());
   }
@@ -73,9 +74,23 @@ private:
         return failure();
       to.arguments.push_back(*place);
     }
-    for (Operation &op : from.without_terminator())
+    // Matches end with the operation whose value remains.
+    std::vector<WholePrimitives::Match> open;
+    size_t before = 0;
+    for (Operation &op : from.without_terminator()) {
+      if (open.empty() && actionOf(&op)) {
+        if (auto match = whole.match(op)) {
+          open.push_back(std::move(*match));
+          before = to.instructions.size();
+        }
+      }
       if (failed(instruction(op, to)))
         return failure();
+      if (!open.empty() && &op == open[0].operations.back()) {
+        fold(open[0], before, to);
+        open.clear();
+      }
+    }
     if (!from.empty())
       to.yielded = placesOf(from.getTerminator()->getOperands());
     return success();
@@ -148,6 +163,25 @@ private:
     return success();
   }
 
+  /// The instructions from `from` on become the block of one.
+  void fold(const WholePrimitives::Match &match, size_t from,
+            bitpact::interpreter::Block &to) {
+    auto begin = to.instructions.begin() + int64_t(from);
+    Instruction made{Form::Whole,
+                     match.operations.back(),
+                     to.instructions.back().action,
+                     placesOf(match.arguments),
+                     to.instructions.back().results,
+                     unsigned(match.primitive),
+                     {}};
+    made.blocks.emplace_back();
+    made.blocks[0].instructions.assign(
+        std::make_move_iterator(begin),
+        std::make_move_iterator(to.instructions.end()));
+    to.instructions.erase(begin, to.instructions.end());
+    to.instructions.push_back(std::move(made));
+  }
+
   LogicalResult constant(arith::ConstantOp op, Place place) {
     bitpact::interpreter::Constant made{place, {}};
     if (auto dense = dyn_cast<DenseElementsAttr>(op.getValue())) {
@@ -164,6 +198,7 @@ private:
   }
 
   kernel::FuncOp func;
+  const WholePrimitives &whole;
   Code code;
   llvm::DenseMap<Value, Place> places;
   llvm::DenseMap<Value, unsigned> buffers, scratches;
@@ -171,6 +206,7 @@ private:
 
 } // namespace
 
-FailureOr<Code> interpreter::encode(kernel::FuncOp func) {
-  return Encoder(func).run();
+FailureOr<Code> interpreter::encode(kernel::FuncOp func,
+                                    const WholePrimitives &whole) {
+  return Encoder(func, whole).run();
 }

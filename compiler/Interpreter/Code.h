@@ -4,7 +4,7 @@
 #ifndef BITPACT_COMPILER_INTERPRETER_CODE_H
 #define BITPACT_COMPILER_INTERPRETER_CODE_H
 
-#include "compiler/Interpreter/Scalar.h"
+#include "compiler/Interpreter/Whole.h"
 #include "dialects/Kernel/KernelDialect.h"
 
 #include <vector>
@@ -22,6 +22,7 @@ struct Place {
 
 enum class Form : uint8_t {
   Compute,
+  Whole, ///< operations that are a primitive; they are its only block
   Broadcast,
   Program,
   Part,
@@ -48,7 +49,7 @@ struct Instruction {
   Action action{};
   std::vector<Place> operands, results;
   /// Of Load and Store: the slot number of the buffer. Of Scratch, Peek and
-  /// Poke: the number of the scratch.
+  /// Poke: the number of the scratch. Of Whole: that of the primitive.
   unsigned memory = 0;
   std::vector<Block> blocks;
 };
@@ -74,8 +75,9 @@ struct Code {
   Block body;
 };
 
-/// An operation that the interpreter does not know is an error at it.
-mlir::FailureOr<Code> encode(kernel::FuncOp func);
+/// An operation that the interpreter does not know is an error at it. What is
+/// one of `whole`, operation by operation, becomes one instruction.
+mlir::FailureOr<Code> encode(kernel::FuncOp func, const WholePrimitives &whole);
 
 } // namespace bitpact::interpreter
 

@@ -18,9 +18,11 @@ static Scalar wider(Scalar a, Scalar b) {
 
 Declared::Declared(pact::ContractOp contract, pact::OperatorOp op,
                    int64_t extent, const std::map<std::string, Buffer> &buffers,
-                   TermStore &terms, const std::vector<int64_t> &offsets)
+                   TermStore &terms, const std::vector<int64_t> &offsets,
+                   WholePrimitives whole, LeftOut leftOut)
     : contract(contract), op(op), extent(extent), buffers(buffers),
-      terms(terms), offsets(offsets) {
+      terms(terms), offsets(offsets), whole(std::move(whole)),
+      leftOut(leftOut) {
   for (pact::ReduceOp reduce : op.getOps<pact::ReduceOp>())
     reducedDim = reduce.getOverAttr();
 }
@@ -53,8 +55,9 @@ TermId Declared::load(pact::InputOp input, int64_t row, int64_t position) {
   auto found = buffers.find(input.getTensor().str());
   int64_t element = 0;
   auto dims = cast<pact::RealType>(input.getResult().getType()).getDims();
-  for (auto [dim, size] : llvm::zip(dims, found->second.shape))
-    element = element * size + (dim == reducedDim ? position : row);
+  for (auto [axis, dim] : llvm::enumerate(dims))
+    element = element * found->second.present(axis) +
+              (dim == reducedDim ? position : row);
   return terms.element(int(std::distance(buffers.begin(), found)), element,
                        found->second.type);
 }
@@ -77,7 +80,7 @@ TermId Declared::compute(Operation *op, int64_t row, int64_t position) {
     for (auto [arg, type] :
          llvm::zip(apply.getArgs(), primitive.getFunctionType().getInputs()))
       arguments.push_back(operand(arg, *scalarOf(type), row, position));
-    return applyPrimitive(terms, primitive, arguments);
+    return applyPrimitive(terms, primitive, arguments, whole);
   }
   TermId result = arithmetic(op, row, position);
   if (auto site = op->getAttrOfType<StringAttr>("site"))
@@ -205,7 +208,7 @@ TermId Declared::reduce(pact::ReduceOp op, int64_t row) {
     reduction.kind = algebra::ReductionKind::Sum;
     break;
   }
-  int64_t extent = extentOf(op);
+  int64_t extent = presentIn(op);
   reduction.start = attr.getStart();
   reduction.accumulator = interpreter::formatOf(node.accumulator);
   node.kind = reduction.kind;
@@ -218,7 +221,8 @@ TermId Declared::reduce(pact::ReduceOp op, int64_t row) {
   }
   for (const algebra::MergeEntry &entry : reduction.order.entries())
     node.hasOpenOrder |= entry.form == algebra::Form::Any;
-  node.tree = *algebra::buildTree(*node.store, reduction, {extent, {}, offsets});
+  node.tree =
+      *algebra::buildTree(*node.store, reduction, {extent, {}, offsets});
 
   for (int64_t i = 0; i < extent; ++i) {
     node.leaves.emplace_back();
@@ -229,7 +233,7 @@ TermId Declared::reduce(pact::ReduceOp op, int64_t row) {
           operand(op.getArgs()[0], *scalarOf(types[0]), row, i),
           operand(op.getArgs()[1], *scalarOf(types[1]), row, -1)};
       node.leaves.back().push_back(
-          convert(terms, applyPrimitive(terms, weight, arguments),
+          convert(terms, applyPrimitive(terms, weight, arguments, whole),
                   *scalarOf(node.step.getFunctionType().getInput(0))));
       continue;
     }
@@ -260,7 +264,7 @@ TermId Declared::reduce(pact::ReduceOp op, int64_t row) {
     case algebra::TreeKind::Step: {
       SmallVector<TermId> arguments(leafOf(children[1]));
       arguments.push_back(of[children[0]]);
-      of.push_back(applyPrimitive(terms, node.step, arguments));
+      of.push_back(applyPrimitive(terms, node.step, arguments, whole));
       break;
     }
     case algebra::TreeKind::Merge:
@@ -303,9 +307,9 @@ TermId Declared::online(pact::ReduceOp op, pact::NodeAttr attr,
   auto max = op.getArgs()[1].getDefiningOp<pact::ReduceOp>();
   auto maxNode = cast<pact::NodeAttr>(contract.getNodes().get(max.getNode()));
   std::vector<TermId> elements;
-  for (int64_t i = 0; i < extentOf(op); ++i)
+  for (int64_t i = 0; i < presentIn(op); ++i)
     elements.push_back(value(op.getArgs()[0], row, i));
-  return DeclaredState(terms, attr,
+  return DeclaredState(terms, whole, attr,
                        {node.step, primitive("weight"), primitive("rescale"),
                         primitive("combine")},
                        std::move(elements), node.accumulator,
@@ -321,6 +325,8 @@ TermId Declared::take(pact::TakeOp op, int64_t row) {
   unsigned unused = 64 - widthOf(buffer.type);
   int64_t position = int64_t(cell.bits << unused) >> unused;
   bool exists = position >= 0 && position < domain();
+  if (exists && position >= leftOut.first)
+    position -= leftOut.length;
   TermId element = value(op.getOperand(), row, exists ? position : 0);
   if (exists)
     return element;
@@ -379,7 +385,13 @@ TermId interpreter::convert(TermStore &terms, TermId value, Scalar format) {
 
 TermId interpreter::applyPrimitive(TermStore &terms,
                                    pact::PrimitiveOp primitive,
-                                   ArrayRef<TermId> arguments) {
+                                   ArrayRef<TermId> arguments,
+                                   const WholePrimitives &whole) {
+  auto isNumber = [&](TermId id) { return terms[id].op == Op::Constant; };
+  if (std::optional<int> number = whole.find(primitive);
+      number && llvm::none_of(arguments, isNumber))
+    return terms.whole(*number, arguments,
+                       *scalarOf(primitive.getFunctionType().getResult(0)));
   llvm::DenseMap<Value, TermId> values;
   mlir::Block &body = primitive.getBody().front();
   for (auto [argument, term] : llvm::zip(body.getArguments(), arguments))

@@ -5,6 +5,7 @@
 #define BITPACT_COMPILER_INTERPRETER_DECLARED_H
 
 #include "compiler/Interpreter/Machine.h"
+#include "compiler/Interpreter/Whole.h"
 #include "contracts/algebra/TreeBuilder.h"
 #include "dialects/Pact/Pact.h"
 
@@ -37,9 +38,11 @@ class Declared {
 public:
   Declared(pact::ContractOp contract, pact::OperatorOp op, int64_t extent,
            const std::map<std::string, Buffer> &buffers, TermStore &terms,
-           const std::vector<int64_t> &offsets = {});
+           const std::vector<int64_t> &offsets = {}, WholePrimitives whole = {},
+           LeftOut leftOut = {});
 
-  /// What an output holds: at a position of the reduced dim, or of the row.
+  /// What an output holds: at a position, of those that are not left out, of
+  /// the reduced dim, or of the row.
   TermId output(pact::OutputOp output, int64_t row, int64_t position);
   /// The nodes met so far, in the order in which they depend on each other.
   std::vector<NodeTerms> &nodes() { return nodeList; }
@@ -54,6 +57,8 @@ private:
   TermId load(pact::InputOp input, int64_t row, int64_t position);
   /// Positions that exist for a node, or where all agree for the operator.
   int64_t extentOf(pact::ReduceOp op);
+  /// Without those left out; positions are counted without them.
+  int64_t presentIn(pact::ReduceOp op) { return extentOf(op) - leftOut.length; }
   int64_t domain();
   TermId arithmetic(mlir::Operation *op, int64_t row, int64_t position);
   /// As an operand in `format`; constants and extents are rounded to it.
@@ -71,6 +76,8 @@ private:
   const std::map<std::string, Buffer> &buffers;
   TermStore &terms;
   std::vector<int64_t> offsets;
+  WholePrimitives whole;
+  LeftOut leftOut;
   mlir::StringAttr reducedDim;
   /// By operation, row and position (-1: of the row).
   llvm::DenseMap<std::tuple<mlir::Operation *, int64_t, int64_t>, TermId> known;
@@ -80,9 +87,10 @@ private:
 /// Rounds once to `format`, or extends exactly.
 TermId convert(TermStore &terms, TermId value, Scalar format);
 
-/// A primitive's body on terms.
+/// A primitive's body on terms, or the whole of it on symbols.
 TermId applyPrimitive(TermStore &terms, pact::PrimitiveOp primitive,
-                      llvm::ArrayRef<TermId> arguments);
+                      llvm::ArrayRef<TermId> arguments,
+                      const WholePrimitives &whole = {});
 
 /// The terms that an accumulator begins with (sums and dots: +0, max: −Inf),
 /// and that the first element gives where it seeds the accumulator.

@@ -10,13 +10,12 @@ using namespace bitpact;
 using namespace bitpact::interpreter;
 using TreeForm = algebra::Form;
 
-DeclaredState::DeclaredState(TermStore &terms, pact::NodeAttr node,
-                             Primitives primitives,
+DeclaredState::DeclaredState(TermStore &terms, const WholePrimitives &whole,
+                             pact::NodeAttr node, Primitives primitives,
                              std::vector<TermId> elements, Scalar accumulator,
                              Scalar maximum)
-    : terms(terms), node(node), primitives(primitives),
-      elements(std::move(elements)), accumulator(accumulator),
-      format(maximum) {
+    : terms(terms), whole(whole), node(node), primitives(primitives),
+      elements(std::move(elements)), accumulator(accumulator), format(maximum) {
   const algebra::Partition &partition = node.getPartition().getValue();
   entries = node.getMerge().getValue().bind(partition);
   levels = algebra::stateEntries(entries);
@@ -24,6 +23,21 @@ DeclaredState::DeclaredState(TermStore &terms, pact::NodeAttr node,
     ++chains;
   for (size_t i = 0; i < this->elements.size(); ++i)
     digits.push_back(partition.digitsOf(int64_t(i)));
+  sizes.assign(size_t(partition.size()), 1);
+  for (const std::vector<int64_t> &each : digits)
+    for (auto [digit, size] : llvm::zip(each, sizes))
+      size = std::max(size, digit + 1);
+}
+
+/// The place of a position in the order in which the digits that the entries
+/// merge are visited, the last of them outermost.
+int64_t DeclaredState::orderOf(int64_t position, int from, int to) const {
+  int64_t key = 0;
+  for (int entry = to; entry-- > from;) {
+    int digit = entries[entry].digit;
+    key = key * sizes[digit] + digits[position][digit];
+  }
+  return key;
 }
 
 TermId DeclaredState::sum() {
@@ -47,11 +61,10 @@ TermId DeclaredState::apply(pact::PrimitiveOp primitive,
   for (auto [argument, type] :
        llvm::zip(arguments, primitive.getFunctionType().getInputs()))
     converted.push_back(convert(terms, argument, *scalarOf(type)));
-  return applyPrimitive(terms, primitive, converted);
+  return applyPrimitive(terms, primitive, converted, whole);
 }
 
-TermId DeclaredState::rounded(TermId value,
-                              std::optional<algebra::Format> to) {
+TermId DeclaredState::rounded(TermId value, std::optional<algebra::Format> to) {
   if (!to)
     return value;
   return convert(terms, convert(terms, value, scalarOf(*to)), accumulator);
@@ -75,9 +88,10 @@ DeclaredState::Part DeclaredState::meet(const algebra::BoundMerge &entry,
                     entry.in),
             -1};
   TermId most = maximum(left.most, right.most);
-  TermId sum = apply(primitives.combine,
-                     {left.sum, apply(primitives.rescale, {left.most, most}),
-                      right.sum, apply(primitives.rescale, {right.most, most})});
+  TermId sum =
+      apply(primitives.combine,
+            {left.sum, apply(primitives.rescale, {left.most, most}), right.sum,
+             apply(primitives.rescale, {right.most, most})});
   return {rounded(convert(terms, sum, accumulator), entry.in), most};
 }
 
@@ -131,13 +145,10 @@ DeclaredState::partial(int level, int base, const Positions &of,
 
 /// The elements go on top of the accumulator in the order of the chain digits.
 TermId DeclaredState::chain(TermId sum, const Positions &of, TermId most) {
-  std::map<std::vector<int64_t>, int64_t> order;
-  for (int64_t position : of) {
-    std::vector<int64_t> key;
-    for (int entry = chains; entry-- > 0;)
-      key.push_back(digits[position][entries[entry].digit]);
-    order[key] = position;
-  }
+  std::vector<std::pair<int64_t, int64_t>> order;
+  for (int64_t position : of)
+    order.emplace_back(orderOf(position, 0, chains), position);
+  llvm::sort(order);
   for (auto &[key, position] : order) {
     TermId weight = apply(primitives.weight, {elements[position], most});
     if (sum < 0 && node.getStart() == algebra::Start::First) {
@@ -153,20 +164,13 @@ TermId DeclaredState::chain(TermId sum, const Positions &of, TermId most) {
 
 DeclaredState::Part DeclaredState::run(const Positions &of) {
   // Steps in the order of the carry digits.
-  std::map<std::vector<int64_t>, Positions> steps;
-  for (int64_t position : of) {
-    std::vector<int64_t> key;
-    for (int entry = levels.plain; entry-- > levels.carry;)
-      key.push_back(digits[position][entries[entry].digit]);
-    steps[key].push_back(position);
-  }
+  std::map<int64_t, Positions> steps;
+  for (int64_t position : of)
+    steps[orderOf(position, levels.carry, levels.plain)].push_back(position);
   auto accumulatorOf = [&](int64_t position) {
-    std::vector<int64_t> key;
-    for (int entry = levels.merge; entry-- > levels.plain;)
-      key.push_back(digits[position][entries[entry].digit]);
-    return key;
+    return orderOf(position, levels.plain, levels.merge);
   };
-  std::map<std::vector<int64_t>, TermId> accumulators;
+  std::map<int64_t, TermId> accumulators;
   TermId most = -1;
   for (auto &[step, positions] : steps) {
     TermId before = most;
@@ -175,12 +179,12 @@ DeclaredState::Part DeclaredState::run(const Positions &of) {
       most = most < 0 ? element : maximum(most, element);
     }
     if (before >= 0) {
-      TermId factor = convert(
-          terms, apply(primitives.rescale, {before, most}), accumulator);
+      TermId factor = convert(terms, apply(primitives.rescale, {before, most}),
+                              accumulator);
       for (auto &[key, sum] : accumulators)
         sum = terms.apply({Op::Mul, accumulator, accumulator}, {sum, factor});
     }
-    std::map<std::vector<int64_t>, Positions> own;
+    std::map<int64_t, Positions> own;
     for (int64_t position : positions)
       own[accumulatorOf(position)].push_back(position);
     for (auto &[key, elementsOf] : own) {
@@ -195,9 +199,9 @@ DeclaredState::Part DeclaredState::run(const Positions &of) {
             return Part{chain(-1, leaf, most), -1};
           }).sum;
       accumulators[key] =
-          sum < 0 ? part
-                  : terms.apply({Op::Add, accumulator, accumulator},
-                                {sum, part});
+          sum < 0
+              ? part
+              : terms.apply({Op::Add, accumulator, accumulator}, {sum, part});
     }
   }
   Part result =

@@ -5,6 +5,7 @@
 #define BITPACT_COMPILER_INTERPRETER_DECLAREDSTATE_H
 
 #include "compiler/Interpreter/Term.h"
+#include "compiler/Interpreter/Whole.h"
 #include "dialects/Pact/Pact.h"
 
 #include <functional>
@@ -21,7 +22,8 @@ public:
 
   /// `elements`: the values to be weighed, by position. `accumulator` and
   /// `maximum` are the formats of the sum and of the running maximum.
-  DeclaredState(TermStore &terms, pact::NodeAttr node, Primitives primitives,
+  DeclaredState(TermStore &terms, const WholePrimitives &whole,
+                pact::NodeAttr node, Primitives primitives,
                 std::vector<TermId> elements, Scalar accumulator,
                 Scalar maximum);
 
@@ -46,11 +48,13 @@ private:
             const Part &right);
   /// The positions by the value of the digit that an entry merges.
   std::map<int64_t, Positions> split(int entry, const Positions &of) const;
+  int64_t orderOf(int64_t position, int from, int to) const;
   TermId apply(pact::PrimitiveOp primitive, llvm::ArrayRef<TermId> arguments);
   TermId rounded(TermId value, std::optional<algebra::Format> format);
   TermId maximum(TermId a, TermId b);
 
   TermStore &terms;
+  const WholePrimitives &whole;
   pact::NodeAttr node;
   Primitives primitives;
   std::vector<TermId> elements;
@@ -59,6 +63,7 @@ private:
   algebra::StateEntries levels;
   int chains = 0;
   std::vector<std::vector<int64_t>> digits; ///< by position
+  std::vector<int64_t> sizes; ///< of each digit one more than its greatest
 };
 
 } // namespace bitpact::interpreter

@@ -27,9 +27,10 @@ using Dims = std::map<std::string, int64_t>;
 /// an exchange that leaves its subgroup and an output element that is written
 /// twice or never are errors that name the operation and the lane.
 /// `fault`, if given, becomes whether a kernel has set the fault word.
-mlir::FailureOr<Tensors>
-interpretNumbers(llvm::ArrayRef<kernel::FuncOp> steps, const Tensors &tensors,
-                 const Dims &dims, bool *fault = nullptr);
+mlir::FailureOr<Tensors> interpretNumbers(llvm::ArrayRef<kernel::FuncOp> steps,
+                                          const Tensors &tensors,
+                                          const Dims &dims,
+                                          bool *fault = nullptr);
 
 /// One reduction of one row: what the contract declares and what the kernel
 /// does, in one store, so that equal trees have equal ids.
@@ -56,11 +57,12 @@ struct TreeReport {
 /// operations. `extent` is that of the reduced dim as it is stored. `offsets`
 /// cut it where the contract says @offsets; empty: a single block. Elements of
 /// index tensors are `indices`, again and again; empty: the last position.
-mlir::FailureOr<TreeReport>
-interpretTrees(pact::ContractOp contract, pact::OperatorOp op,
-               llvm::ArrayRef<kernel::FuncOp> steps, int64_t extent,
-               int64_t rows = 1, std::vector<int64_t> offsets = {},
-               std::vector<int64_t> indices = {});
+mlir::FailureOr<TreeReport> interpretTrees(pact::ContractOp contract,
+                                           pact::OperatorOp op,
+                                           llvm::ArrayRef<kernel::FuncOp> steps,
+                                           int64_t extent, int64_t rows = 1,
+                                           std::vector<int64_t> offsets = {},
+                                           std::vector<int64_t> indices = {});
 
 /// The extents that decide: the contract's own, or with `*` those around each
 /// boundary of a digit, up to `most`.
@@ -69,7 +71,9 @@ std::vector<int64_t> decisiveExtents(pact::ContractOp contract,
 
 /// Proves on trees that the kernels keep the contract, for a row of every
 /// decisive extent up to `most`, and where lanes have several rows for some of
-/// those too. What differs is an error at the kernel that says where.
+/// those too. A longer row that the contract states is proved with rounds of
+/// its loops left out, or whole up to 2^18 elements. What differs is an error
+/// at the kernel that says where.
 mlir::LogicalResult proveSchedule(pact::ContractOp contract,
                                   pact::OperatorOp op,
                                   llvm::ArrayRef<kernel::FuncOp> steps,

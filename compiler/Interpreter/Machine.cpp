@@ -12,10 +12,14 @@ using KernelBlock = bitpact::interpreter::Block;
 
 Machine::Machine(kernel::FuncOp func, const Code &code, TermStore &terms,
                  std::map<std::string, Buffer> &buffers,
-                 const std::map<std::string, int64_t> &dims)
-    : func(func), code(code), terms(terms), buffers(buffers), dims(dims) {}
+                 const std::map<std::string, int64_t> &dims, LeftOut *leftOut,
+                 bool isSilent)
+    : func(func), code(code), terms(terms), buffers(buffers), dims(dims),
+      leftOut(leftOut), isSilent(isSilent) {}
 
 InFlightDiagnostic Machine::error(const Instruction &what, int64_t lane) {
+  if (isSilent)
+    return {};
   InFlightDiagnostic diagnostic = what.op->emitError();
   diagnostic << what.op->getName() << " of program " << program;
   if (lane >= 0)
@@ -87,9 +91,13 @@ LogicalResult Machine::runBlock(const KernelBlock &block) {
 }
 
 LogicalResult Machine::runInstruction(const Instruction &what) {
+  if (isDry)
+    return runDry(what);
   switch (what.form) {
   case Form::Compute:
     return compute(what);
+  case Form::Whole:
+    return whole(what);
   case Form::Broadcast:
     assign(what.results, what.operands);
     return success();
@@ -168,6 +176,44 @@ LogicalResult Machine::compute(const Instruction &what) {
             ? terms.apply(what.action, ArrayRef<Cell>(operands, count))
             : Cell();
   }
+  noteResult(what);
+  return success();
+}
+
+/// Operations are run one by one for the sake of lanes that have numbers.
+LogicalResult Machine::whole(const Instruction &what) {
+  Place to = what.results[0];
+  size_t count = what.operands.size();
+  TermId arguments[3];
+  bool someNumber = false;
+  for (uint32_t lane = 0; lane < to.count; ++lane) {
+    bool known = true, symbols = true;
+    for (size_t i = 0; i < count; ++i) {
+      const Cell &cell = cells[what.operands[i].of(lane)];
+      known &= !cell.isUnspecified();
+      symbols &= cell.isSymbolic();
+      arguments[i] = cell.term;
+    }
+    someNumber |= known && !symbols;
+    cells[to.first + lane] =
+        symbols ? Cell::symbol(terms.whole(int(what.memory),
+                                           ArrayRef(arguments, count),
+                                           what.action.type))
+                : Cell();
+  }
+  if (!someNumber)
+    return success();
+  std::vector<Cell> made(cells.begin() + to.first,
+                         cells.begin() + to.first + to.count);
+  // Numbers in here come from numbers that no round changes.
+  std::vector<Round> around;
+  std::swap(around, rounds);
+  if (failed(runBlock(what.blocks[0])))
+    return failure();
+  std::swap(around, rounds);
+  for (auto [lane, cell] : llvm::enumerate(made))
+    if (cell.isSymbolic())
+      cells[to.first + lane] = cell;
   return success();
 }
 
@@ -231,34 +277,13 @@ LogicalResult Machine::scratchAt(const Instruction &what, Place index,
   int64_t size = code.scratchSizes[what.memory];
   if (cell < 0 || cell >= size)
     return error(what) << "cell " << cell << " of " << size;
+  note(uint64_t(cell));
   return success();
 }
 
 //===----------------------------------------------------------------------===//
 // Control flow
 //===----------------------------------------------------------------------===//
-
-LogicalResult Machine::runFor(const Instruction &what) {
-  int64_t low, high, step;
-  if (failed(uniform(what, what.operands[0], low)) ||
-      failed(uniform(what, what.operands[1], high)) ||
-      failed(uniform(what, what.operands[2], step)))
-    return failure();
-  if (step <= 0)
-    return error(what) << "step " << step;
-  const KernelBlock &body = what.blocks[0];
-  std::vector<Place> initial(what.operands.begin() + 3, what.operands.end());
-  std::vector<Place> carried(body.arguments.begin() + 1, body.arguments.end());
-  assign(carried, initial);
-  for (int64_t i = low; i < high; i += step) {
-    cells[body.arguments[0].first] = Cell::of(uint64_t(i));
-    if (failed(runBlock(body)))
-      return failure();
-    assign(carried, body.yielded);
-  }
-  assign(what.results, carried);
-  return success();
-}
 
 LogicalResult Machine::runWhile(const Instruction &what) {
   const KernelBlock &before = what.blocks[0], &after = what.blocks[1];
@@ -269,6 +294,7 @@ LogicalResult Machine::runWhile(const Instruction &what) {
     if (failed(runBlock(before)) ||
         failed(uniform(what, before.yielded[0], goOn)))
       return failure();
+    note(uint64_t(goOn));
     if (!goOn)
       break;
     assign(after.arguments, passed);
@@ -284,6 +310,7 @@ LogicalResult Machine::runIf(const Instruction &what) {
   int64_t condition;
   if (failed(uniform(what, what.operands[0], condition)))
     return failure();
+  note(uint64_t(condition));
   const KernelBlock &taken = what.blocks[condition ? 0 : 1];
   if (failed(runBlock(taken)))
     return failure();

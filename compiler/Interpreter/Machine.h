@@ -11,6 +11,14 @@
 
 namespace bitpact::interpreter {
 
+/// Positions of the reduced dim, from `first` on, that a run leaves out, and
+/// with them the rounds of every loop that take them: Rounds.cpp.
+struct LeftOut {
+  int64_t first = 0, length = 0;
+  /// Set where `length` is no multiple of what a loop takes in a round.
+  int64_t advance = 0;
+};
+
 /// A tensor of the caller. Rows lie apart, so that a kernel which runs past
 /// the end of one meets no element.
 struct Buffer {
@@ -19,7 +27,16 @@ struct Buffer {
   std::vector<int64_t> shape, strides;
   std::vector<Cell> cells; ///< contiguous, row-major
   bool isOutput = false;
+  /// The axis of which positions are left out, or -1; they have no cells.
+  int reducedAxis = -1;
+  LeftOut leftOut;
 
+  /// Elements along an axis that have cells.
+  int64_t present(size_t axis) const {
+    return shape[axis] - (int(axis) == reducedAxis ? leftOut.length : 0);
+  }
+  /// The index along every axis, as they are stored; false if there is none.
+  bool indicesAt(int64_t offset, llvm::SmallVectorImpl<int64_t> &indices) const;
   /// The number of the element at an offset; nothing if there is none.
   std::optional<int64_t> elementAt(int64_t offset) const;
 };
@@ -38,7 +55,8 @@ class Machine {
 public:
   Machine(kernel::FuncOp func, const Code &code, TermStore &terms,
           std::map<std::string, Buffer> &buffers,
-          const std::map<std::string, int64_t> &dims);
+          const std::map<std::string, int64_t> &dims,
+          LeftOut *leftOut = nullptr, bool isSilent = false);
 
   /// All programs. Other kernels may follow on the same buffers.
   mlir::LogicalResult run();
@@ -56,6 +74,7 @@ private:
   mlir::LogicalResult runBlock(const Block &block);
   mlir::LogicalResult runInstruction(const Instruction &what);
   mlir::LogicalResult compute(const Instruction &what);
+  mlir::LogicalResult whole(const Instruction &what);
   mlir::LogicalResult load(const Instruction &what);
   mlir::LogicalResult read(const Instruction &what);
   mlir::LogicalResult store(const Instruction &what);
@@ -71,6 +90,24 @@ private:
   mlir::LogicalResult runFor(const Instruction &what);
   mlir::LogicalResult runWhile(const Instruction &what);
   mlir::LogicalResult runIf(const Instruction &what);
+
+  /// What a round of a loop does besides arithmetic on elements: control flow,
+  /// conditions and addresses, those along the reduced axis counted from the
+  /// first.
+  struct Round {
+    uint64_t hash = 0;
+    int64_t first = -1, least = 0, most = 0; ///< positions
+    bool isOpaque = false;
+  };
+  void note(uint64_t value);
+  void noteAccess(const Buffer &buffer, int64_t lane, uint32_t j,
+                  int64_t offset);
+  void noteOpaque();
+  void noteResult(const Instruction &what);
+  mlir::LogicalResult runDry(const Instruction &what);
+  mlir::LogicalResult leaveOut(const Instruction &what, const Round &like,
+                               int64_t advance, int64_t step, int64_t high,
+                               int64_t &at);
   /// A value that control flow or an address depends on.
   mlir::LogicalResult uniform(const Instruction &what, Place place,
                               int64_t &value);
@@ -87,6 +124,10 @@ private:
   std::vector<Scratch> scratch;
   int64_t program = 0, part = 0;
   bool faulted = false;
+  LeftOut *leftOut;
+  bool isSilent;
+  std::vector<Round> rounds; ///< of the loops around, if any is left out
+  bool isDry = false;
 };
 
 } // namespace bitpact::interpreter

@@ -9,16 +9,35 @@ using namespace mlir;
 using namespace bitpact;
 using namespace bitpact::interpreter;
 
+bool Buffer::indicesAt(int64_t offset,
+                       llvm::SmallVectorImpl<int64_t> &indices) const {
+  if (offset < 0)
+    return false;
+  for (auto [extent, stride] : llvm::zip(shape, strides)) {
+    int64_t index = offset / stride;
+    if (index >= extent)
+      return false;
+    indices.push_back(index);
+    offset -= index * stride;
+  }
+  return offset == 0;
+}
+
 std::optional<int64_t> Buffer::elementAt(int64_t offset) const {
   if (offset < 0)
     return std::nullopt;
   int64_t element = 0;
-  for (auto [extent, stride] : llvm::zip(shape, strides)) {
-    int64_t index = offset / stride;
-    if (index >= extent)
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    int64_t index = offset / strides[axis];
+    if (index >= shape[axis])
       return std::nullopt;
-    element = element * extent + index;
-    offset -= index * stride;
+    offset -= index * strides[axis];
+    if (int(axis) == reducedAxis && index >= leftOut.first) {
+      index -= leftOut.length;
+      if (index < leftOut.first)
+        return std::nullopt;
+    }
+    element = element * present(axis) + index;
   }
   return offset == 0 ? std::optional(element) : std::nullopt;
 }
@@ -72,12 +91,18 @@ LogicalResult Machine::access(const Instruction &what, AccessOp op,
       any = true;
       if (!known)
         return error(what, lane) << "the address is not known";
-      std::optional<int64_t> number = buffer.elementAt(start + j);
+      std::optional<int64_t> number = 0;
+      SmallVector<int64_t> indices;
+      if (!isDry)
+        number = buffer.elementAt(start + j);
+      else if (!buffer.indicesAt(start + j, indices))
+        number.reset();
       if (!number)
         return error(what, lane)
                << "offset " << start + j << " is outside of tensor '"
                << buffer.name << "' with " << buffer.cells.size()
                << " elements";
+      noteAccess(buffer, lane, j, start + j);
       if (failed(element(lane, j, number)))
         return failure();
     }
@@ -94,6 +119,8 @@ LogicalResult Machine::load(const Instruction &what) {
   Buffer &buffer = *slots[what.memory];
   return access(what, op, 0, uint32_t(what.results.size()),
                 [&](int64_t lane, uint32_t j, std::optional<int64_t> number) {
+                  if (isDry)
+                    return success();
                   cells[what.results[j].of(lane)] =
                       number ? buffer.cells[*number] : Cell();
                   return success();
@@ -103,6 +130,7 @@ LogicalResult Machine::load(const Instruction &what) {
 LogicalResult Machine::read(const Instruction &what) {
   Buffer &buffer = *slots[what.memory];
   int64_t offset;
+  noteOpaque();
   if (failed(uniform(what, what.operands[1], offset)))
     return failure();
   std::optional<int64_t> number = buffer.elementAt(offset);
@@ -121,7 +149,7 @@ LogicalResult Machine::store(const Instruction &what) {
   return access(what, op, count, count,
                 [&](int64_t lane, uint32_t j,
                     std::optional<int64_t> number) -> LogicalResult {
-                  if (!number)
+                  if (!number || isDry)
                     return success();
                   const Cell &value = cells[what.operands[j].of(lane)];
                   if (!buffer.isOutput)
@@ -143,6 +171,7 @@ LogicalResult Machine::store(const Instruction &what) {
 
 LogicalResult Machine::fault(const Instruction &what) {
   Place mask = what.operands[1];
+  noteOpaque();
   for (int64_t lane = 0; lane < code.lanes; ++lane) {
     const Cell &cell = cells[mask.of(lane)];
     if (!cell.isConcrete())

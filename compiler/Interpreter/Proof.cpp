@@ -1,8 +1,10 @@
 // Proof.cpp - a kernel keeps its contract at every extent that decides
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/Interpreter/Agreement.h"
 #include "compiler/Interpreter/Interpreter.h"
 
+#include <numeric>
 #include <set>
 
 using namespace mlir;
@@ -51,8 +53,67 @@ int64_t decisiveRows(kernel::FuncOp func, int64_t extent, int64_t most) {
   if (func.getRows().empty())
     return 1;
   int64_t rows = func.getSchedule().rowsPerProgram() + 1;
-  return std::max<int64_t>(1,
-                           std::min(rows, most / std::max<int64_t>(extent, 1)));
+  if (rows * extent > most) // of a program no more than some rows anyway
+    rows = std::min(rows, most / 4 / std::max<int64_t>(extent, 1));
+  return std::max<int64_t>(1, rows);
+}
+
+/// The extent that the contract states, if it is longer than `most`.
+std::optional<int64_t> longExtent(pact::ContractOp contract,
+                                  pact::OperatorOp op, int64_t most) {
+  for (pact::ReduceOp reduce : op.getOps<pact::ReduceOp>()) {
+    int64_t extent =
+        cast<IntegerAttr>(contract.getDims().get(reduce.getOver())).getInt();
+    if (extent != ShapedType::kDynamic && extent > most)
+      return extent;
+  }
+  return std::nullopt;
+}
+
+/// Rows longer than this are proved with rounds left out, or not at all.
+constexpr int64_t kLongestWhole = int64_t(1) << 18;
+/// Blocks of the outermost digit that are not left out: the first begins
+/// accumulators, and those after it go on with them.
+constexpr int64_t kBlocksKept = 3;
+
+/// Elements in a block of the outermost digit, which must be one whose blocks
+/// are visited in turn; of several nodes a common multiple.
+std::optional<int64_t> blockOf(pact::ContractOp contract, pact::OperatorOp op) {
+  int64_t length = 1;
+  for (pact::ReduceOp reduce : op.getOps<pact::ReduceOp>()) {
+    auto node = cast<pact::NodeAttr>(contract.getNodes().get(reduce.getNode()));
+    const algebra::Partition &partition = node.getPartition().getValue();
+    if (node.getOffsets())
+      return std::nullopt;
+    for (const algebra::BoundMerge &entry :
+         node.getMerge().getValue().bind(partition))
+      if (entry.digit == 0 && (entry.form == algebra::Form::Pairwise ||
+                               entry.form == algebra::Form::Halving))
+        return std::nullopt;
+    length = std::lcm(length, partition.length(0));
+  }
+  return length;
+}
+
+/// Proves a long row with as many of its blocks left out as may be.
+bool agreesShortened(pact::ContractOp contract, pact::OperatorOp op,
+                     ArrayRef<kernel::FuncOp> steps, int64_t extent,
+                     int64_t exist, const std::vector<int64_t> &indices) {
+  std::optional<int64_t> block = blockOf(contract, op);
+  // Loops take several blocks in a round: more are kept then.
+  for (int tries = 0; block && tries < 3; ++tries) {
+    int64_t full = exist / *block;
+    if (full <= kBlocksKept)
+      return false;
+    LeftOut leftOut{kBlocksKept * *block, (full - kBlocksKept) * *block};
+    if (interpreter::treesAgree(contract, op, steps, extent, 1, {}, indices,
+                                leftOut))
+      return true;
+    if (!leftOut.advance)
+      return false;
+    block = std::lcm(*block, leftOut.advance);
+  }
+  return false;
 }
 
 /// Where lanes have several rows, whole packs of them take another way than
@@ -99,19 +160,33 @@ LogicalResult interpreter::proveSchedule(pact::ContractOp contract,
                                          int64_t most) {
   kernel::FuncOp func = steps.front();
   bool takes = !op.getOps<pact::IndexOp>().empty();
-  for (Case one : casesOf(contract, op, func, most)) {
+  std::vector<Case> cases = casesOf(contract, op, func, most);
+  std::optional<int64_t> longer = longExtent(contract, op, most);
+  if (longer)
+    cases.push_back({*longer, 1, {}});
+  for (Case one : cases) {
     // The first and the last position there are, and those beside them: a row
     // each where rows are cheap.
     std::vector<int64_t> indices;
+    int64_t exist = one.extent;
+    for (pact::ReduceOp reduce : op.getOps<pact::ReduceOp>())
+      exist = cast<pact::NodeAttr>(contract.getNodes().get(reduce.getNode()))
+                  .extentOf(one.extent);
     if (takes) {
-      int64_t exist = one.extent;
-      for (pact::ReduceOp reduce : op.getOps<pact::ReduceOp>())
-        exist = cast<pact::NodeAttr>(contract.getNodes().get(reduce.getNode()))
-                    .extentOf(one.extent);
       indices = {exist - 1, exist, -1, 0};
-      one.rows = std::max<int64_t>(
-          one.rows, one.extent > 4096 ? 1 : one.extent > 64 ? 2 : 4);
+      one.rows = std::max<int64_t>(one.rows, one.extent > 4096 ? 1
+                                             : one.extent > 64 ? 2
+                                                               : 4);
     }
+    if (longer == one.extent &&
+        (agreesShortened(contract, op, steps, one.extent, exist, indices) ||
+         one.extent > kLongestWhole))
+      continue;
+    LeftOut nothing;
+    if (treesAgree(contract, op, steps, one.extent, one.rows, one.offsets,
+                   indices, nothing))
+      continue;
+    // What differs, operation by operation.
     FailureOr<TreeReport> report = interpretTrees(
         contract, op, steps, one.extent, one.rows, one.offsets, indices);
     if (failed(report))

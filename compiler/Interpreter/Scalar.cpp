@@ -64,7 +64,7 @@ std::optional<Scalar> interpreter::scalarOf(Type type) {
 
 StringRef interpreter::nameOf(Op op) {
   constexpr const char *names[] = {
-      "constant", "element", "hole",    "set",    "add",     "sub",   "mul",
+      "constant", "element", "hole",    "set",    "whole",  "add",     "sub",   "mul",
       "div",      "maximum", "minimum", "neg",    "fma",     "sqrt",  "narrow",
       "extend",   "cmpf",    "sitofp",  "select", "bitcast", "addi",  "subi",
       "muli",     "divui",   "remui",   "andi",   "ori",     "xori",  "shli",
@@ -293,6 +293,7 @@ std::optional<uint64_t> interpreter::evaluate(const Action &action,
   case Op::Element:
   case Op::Hole:
   case Op::Set:
+  case Op::Whole:
     break;
   }
   llvm_unreachable("leaves are not computed");

@@ -27,6 +27,7 @@ enum class Op : uint8_t {
   Element,
   Hole,
   Set,
+  Whole, ///< a primitive of the contract, applied
   // Floats.
   Add,
   Sub,

@@ -16,12 +16,15 @@ int64_t partsOf(kernel::FuncOp func,
 
 /// Runs the kernels of one launch, one after the other, with a workspace where
 /// they have one. In the end every output is complete. `fault`, if given,
-/// becomes whether one has set the fault word.
+/// becomes whether one has set the fault word. `isSilent`: nobody hears what
+/// went wrong.
 mlir::LogicalResult runSteps(llvm::ArrayRef<kernel::FuncOp> steps,
                              TermStore &terms,
                              std::map<std::string, Buffer> &buffers,
                              const std::map<std::string, int64_t> &dims,
-                             bool *fault = nullptr);
+                             bool *fault = nullptr,
+                             const WholePrimitives &whole = {},
+                             LeftOut *leftOut = nullptr, bool isSilent = false);
 
 /// The widest alignment that any of the kernels asks of a tensor.
 int64_t alignmentOf(llvm::ArrayRef<kernel::FuncOp> steps,

@@ -61,6 +61,13 @@ TermId TermStore::hole(int number, Scalar type) {
   return intern({Op::Hole, type, {-1, -1, -1}, number});
 }
 
+TermId TermStore::whole(int primitive, ArrayRef<TermId> arguments,
+                        Scalar type) {
+  Term term{Op::Whole, type, {-1, -1, -1}, primitive};
+  std::copy(arguments.begin(), arguments.end(), term.operands);
+  return intern(term);
+}
+
 int TermStore::operandCount(TermId id) const {
   const Term &term = terms[id];
   if (term.op <= Op::Hole)

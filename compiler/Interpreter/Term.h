@@ -42,13 +42,17 @@ struct Cell {
 /// Hash-consed terms in a normal form: terms of one id have the same bits on
 /// every input, but for what a NaN carries until it is stored. The laws used:
 /// −0 + x = x, max(−Inf, x) = x, 1·x = x, x / 2^k = 2^−k·x where 2^−k is a
-/// number, fma(a, b, −0) = a·b, a sign moves out of a product, operands of commutative operations may be swapped, and converting
-/// to a wider format and on or back rounds nothing.
+/// number, fma(a, b, −0) = a·b, a sign moves out of a product, operands of
+/// commutative operations may be swapped, and converting to a wider format and
+/// on or back rounds nothing.
 class TermStore {
 public:
   TermId constant(Scalar type, uint64_t bits);
   TermId element(int tensor, int64_t index, Scalar type);
   TermId hole(int number, Scalar type);
+  /// A primitive applied to symbols, its operations unseen: equal where the
+  /// primitive and the symbols are.
+  TermId whole(int primitive, llvm::ArrayRef<TermId> arguments, Scalar type);
 
   /// Concrete operands give a concrete result.
   Cell apply(const Action &action, llvm::ArrayRef<Cell> operands);

@@ -1,6 +1,7 @@
 // Trees.cpp - a kernel run on symbols, compared with what a contract declares
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/Interpreter/Agreement.h"
 #include "compiler/Interpreter/Interpreter.h"
 #include "compiler/Interpreter/Steps.h"
 #include "compiler/Interpreter/TreeReader.h"
@@ -26,6 +27,9 @@ public:
         offsets(std::move(offsets)), indices(std::move(indices)) {}
 
   FailureOr<TreeReport> run();
+  /// Whether nothing differs, primitives being compared as wholes and
+  /// positions left out; says nothing.
+  bool agrees(LeftOut &out);
 
 private:
   int64_t sizeOf(StringAttr dim) const {
@@ -36,8 +40,21 @@ private:
   void findOffsets();
   void addBuffer(StringRef tensor, pact::RealType type, bool isOutput);
   void addIndex(pact::IndexOp index);
+  /// Every element of the outputs: what is declared, and what is there.
+  LogicalResult
+  forEachElement(Declared &declared,
+                 llvm::function_ref<LogicalResult(pact::OutputOp, int64_t,
+                                                  int64_t, TermId, TermId)>
+                     see);
+  void prepare();
+  Dims dims() const;
+  bool sameSets(TermId expected, TermId actual);
   void compare(pact::OutputOp output, int64_t row, int64_t position,
                TermId expected, TermId actual);
+  bool hasOpenOrder() const {
+    return llvm::any_of(
+        *nodes, [](const NodeTerms &node) { return node.hasOpenOrder; });
+  }
   /// Some node's maximum runs; then maxima are sets everywhere.
   bool isOnline() const {
     return llvm::any_of(*nodes,
@@ -51,6 +68,7 @@ private:
   pact::OperatorOp op;
   ArrayRef<kernel::FuncOp> steps;
   int64_t extent, rows;
+  LeftOut leftOut;
   std::vector<int64_t> offsets, indices;
   /// The dim of the tensor that has them.
   StringAttr offsetsDim;
@@ -89,11 +107,15 @@ void Comparison::addBuffer(StringRef tensor, pact::RealType type,
   buffer.isOutput = isOutput;
   int64_t count = 1;
   for (StringAttr dim : type.getDims()) {
+    if (dim == reduced && leftOut.length) {
+      buffer.reducedAxis = int(buffer.shape.size());
+      buffer.leftOut = leftOut;
+    }
     buffer.shape.push_back(sizeOf(dim));
-    count *= buffer.shape.back();
+    count *= buffer.present(buffer.shape.size() - 1);
   }
-  buffer.strides = paddedStrides(buffer.shape, buffer.type,
-                                 alignmentOf(steps, tensor));
+  buffer.strides =
+      paddedStrides(buffer.shape, buffer.type, alignmentOf(steps, tensor));
   buffer.cells.resize(size_t(count));
 }
 
@@ -165,13 +187,15 @@ std::optional<size_t> Comparison::lostNode(TermId expected, TermId actual) {
   return std::nullopt;
 }
 
+bool Comparison::sameSets(TermId expected, TermId actual) {
+  return hasOpenOrder() && terms.withSets(expected) == terms.withSets(actual);
+}
+
 void Comparison::compare(pact::OutputOp output, int64_t row, int64_t position,
                          TermId expected, TermId actual) {
   if (expected == actual || report.differences.size() >= kMostDifferences)
     return;
-  bool open = llvm::any_of(
-      *nodes, [](const NodeTerms &node) { return node.hasOpenOrder; });
-  if (open) {
+  if (hasOpenOrder()) {
     TermId sets[] = {terms.withSets(expected), terms.withSets(actual)};
     if (sets[0] == sets[1])
       return;
@@ -190,8 +214,9 @@ void Comparison::compare(pact::OutputOp output, int64_t row, int64_t position,
     std::string text = llvm::formatv(
         "node '{0}', row {1}, extent {2}: the kernel computes nothing with the "
         "contract's tree {3}",
-        node.node, node.row, extent, node.isOnline ? std::string("of states")
-                                  : briefText(*node.store, node.tree));
+        node.node, node.row, extent,
+        node.isOnline ? std::string("of states")
+                      : briefText(*node.store, node.tree));
     if (!llvm::is_contained(report.differences, text))
       report.differences.push_back(text);
     return;
@@ -238,7 +263,7 @@ void Comparison::readTrees() {
   }
 }
 
-FailureOr<TreeReport> Comparison::run() {
+void Comparison::prepare() {
   for (pact::ReduceOp reduce : op.getOps<pact::ReduceOp>())
     reduced = reduce.getOverAttr();
   findOffsets();
@@ -252,10 +277,10 @@ FailureOr<TreeReport> Comparison::run() {
   int number = 0;
   for (auto &[name, buffer] : buffers) {
     terms.tensors.push_back(name);
-    bool isIndex = llvm::any_of(
-        op.getOps<pact::IndexOp>(), [&, &tensor = name](pact::IndexOp index) {
-          return index.getTensor() == tensor;
-        });
+    bool isIndex = llvm::any_of(op.getOps<pact::IndexOp>(),
+                                [&, &tensor = name](pact::IndexOp index) {
+                                  return index.getTensor() == tensor;
+                                });
     bool isGiven = buffer.isOutput || isIndex;
     for (size_t i = 0; i < buffer.cells.size() && !isGiven; ++i)
       buffer.cells[i] =
@@ -264,31 +289,71 @@ FailureOr<TreeReport> Comparison::run() {
               : Cell::symbol(terms.element(number, int64_t(i), buffer.type));
     ++number;
   }
-  Dims dims;
-  for (Attribute dim : op.getDims())
-    dims[cast<StringAttr>(dim).str()] = sizeOf(cast<StringAttr>(dim));
-  if (failed(runSteps(steps, terms, buffers, dims)))
-    return failure();
+}
 
-  Declared declared(contract, op, extent, buffers, terms, offsets);
-  nodes = &declared.nodes();
+Dims Comparison::dims() const {
+  Dims result;
+  for (Attribute dim : pact::OperatorOp(op).getDims())
+    result[cast<StringAttr>(dim).str()] = sizeOf(cast<StringAttr>(dim));
+  return result;
+}
+
+LogicalResult Comparison::forEachElement(
+    Declared &declared,
+    llvm::function_ref<LogicalResult(pact::OutputOp, int64_t, int64_t, TermId,
+                                     TermId)>
+        see) {
   for (pact::OutputOp output : op.getOps<pact::OutputOp>()) {
     const Buffer &buffer = buffers.at(output.getTensor().str());
     for (auto [i, cell] : llvm::enumerate(buffer.cells)) {
       int64_t rest = int64_t(i), row = 0, position = 0;
       auto dimsOf = cast<pact::RealType>(output.getValue().getType()).getDims();
       for (size_t axis = dimsOf.size(); axis-- > 0;) {
-        int64_t index = rest % buffer.shape[axis];
-        rest /= buffer.shape[axis];
+        int64_t index = rest % buffer.present(axis);
+        rest /= buffer.present(axis);
         (dimsOf[axis] == reduced ? position : row) = index;
       }
       TermId expected = declared.output(output, row, position);
-      computed.resize(nodes->size());
-      compare(output, row, position, expected, terms.termOf(cell, buffer.type));
+      if (failed(see(output, row, position, expected,
+                     terms.termOf(cell, buffer.type))))
+        return failure();
     }
   }
+  return success();
+}
+
+FailureOr<TreeReport> Comparison::run() {
+  prepare();
+  if (failed(runSteps(steps, terms, buffers, dims())))
+    return failure();
+  Declared declared(contract, op, extent, buffers, terms, offsets);
+  nodes = &declared.nodes();
+  (void)forEachElement(declared,
+                       [&](pact::OutputOp output, int64_t row, int64_t position,
+                           TermId expected, TermId actual) {
+                         computed.resize(nodes->size());
+                         compare(output, row, position, expected, actual);
+                         return success();
+                       });
   readTrees();
   return std::move(report);
+}
+
+bool Comparison::agrees(LeftOut &out) {
+  leftOut = out;
+  prepare();
+  WholePrimitives whole(contract);
+  if (failed(runSteps(steps, terms, buffers, dims(), nullptr, whole,
+                      out.length ? &out : nullptr, true)))
+    return false;
+  Declared declared(contract, op, extent, buffers, terms, offsets, whole,
+                    leftOut);
+  nodes = &declared.nodes();
+  return succeeded(
+      forEachElement(declared, [&](pact::OutputOp, int64_t, int64_t,
+                                   TermId expected, TermId actual) {
+        return success(expected == actual || sameSets(expected, actual));
+      }));
 }
 
 } // namespace
@@ -301,4 +366,13 @@ interpreter::interpretTrees(pact::ContractOp contract, pact::OperatorOp op,
   return Comparison(contract, op, steps, extent, rows, std::move(offsets),
                     std::move(indices))
       .run();
+}
+
+bool interpreter::treesAgree(pact::ContractOp contract, pact::OperatorOp op,
+                             ArrayRef<kernel::FuncOp> steps, int64_t extent,
+                             int64_t rows, std::vector<int64_t> offsets,
+                             std::vector<int64_t> indices, LeftOut &leftOut) {
+  return Comparison(contract, op, steps, extent, rows, std::move(offsets),
+                    std::move(indices))
+      .agrees(leftOut);
 }

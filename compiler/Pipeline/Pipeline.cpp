@@ -25,6 +25,8 @@
 #include "llvm/Support/ThreadPool.h"
 
 #include <atomic>
+#include <future>
+#include <mutex>
 
 using namespace mlir;
 using namespace bitpact;
@@ -33,8 +35,7 @@ using nlohmann::json;
 
 namespace {
 
-/// Rows up to this long are proved on each compilation, in about 5 ms for every
-/// 1,000 elements; longer ones only by tests.
+/// Rows up to this long are proved element by element.
 constexpr int64_t kLongestProof = 16384;
 
 /// What the package says of a kernel.
@@ -74,6 +75,7 @@ private:
   void loadDialects();
   LogicalResult compileAll();
   LogicalResult compileJob(Job &job);
+  LogicalResult prove(const Job &job, ArrayRef<kernel::FuncOp> kernels);
   /// What faults are planted in, or what was not proved, is not kept.
   static std::string cacheDirectory(const CompileRequest &request) {
     bool plain = !request.stopAfter && request.proveKernels &&
@@ -104,6 +106,9 @@ private:
   std::vector<const codegen::Target *> targets;
   std::vector<Job> jobs;
   Cache cache;
+  /// By contract and schedule: whether the proof of its kernels succeeds.
+  llvm::DenseMap<std::pair<size_t, Attribute>, std::shared_future<bool>> proofs;
+  std::mutex proofsLock;
 };
 
 std::string print(Attribute attribute) {
@@ -214,6 +219,41 @@ LogicalResult brokenInvariant(Location location, StringRef what) {
          << what << " failed after the schedule had been accepted";
 }
 
+/// Kernels follow from contract and schedule alone, without the target: those of
+/// several targets are proved once.
+LogicalResult Compilation::prove(const Job &job,
+                                 ArrayRef<kernel::FuncOp> kernels) {
+  auto proof = [&] {
+    return succeeded(interpreter::proveSchedule(contractOf(job.contract),
+                                                operatorOf(job.contract),
+                                                kernels, kLongestProof));
+  };
+  if (request.mutateKernel)
+    return success(proof());
+  std::promise<bool> promise;
+  std::shared_future<bool> known;
+  {
+    std::lock_guard<std::mutex> lock(proofsLock);
+    std::shared_future<bool> &slot =
+        proofs[{job.contract, job.proposal.schedule}];
+    if (slot.valid())
+      known = slot;
+    else
+      slot = promise.get_future().share();
+  }
+  if (known.valid())
+    return success(known.get());
+  bool holds = false;
+  try {
+    holds = proof();
+  } catch (...) {
+    promise.set_value(false);
+    throw;
+  }
+  promise.set_value(holds);
+  return success(holds);
+}
+
 LogicalResult Compilation::compileJob(Job &job) {
   pact::ContractOp contract = contractOf(job.contract);
   OwningOpRef<ModuleOp> module = ModuleOp::create(contract.getLoc());
@@ -224,9 +264,7 @@ LogicalResult Compilation::compileJob(Job &job) {
     request.mutateKernel(*module);
   if (failed(kernels) || failed(mlir::verify(*module)))
     return brokenInvariant(contract.getLoc(), "lowering");
-  if (request.proveKernels &&
-      failed(interpreter::proveSchedule(contract, operatorOf(job.contract),
-                                        *kernels, kLongestProof)))
+  if (request.proveKernels && failed(prove(job, *kernels)))
     return brokenInvariant(contract.getLoc(), "the proof of the kernel");
   job.kernels.clear();
   NamedAttrList access;

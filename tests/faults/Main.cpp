@@ -83,7 +83,8 @@ int main(int argc, char **argv) {
   Table table(words);
   fmt::print("{:<47} {:<8} {:<12} {:<13} {:<32} {}\n", "fault", "planted in",
              "caught by", "unproved", "site", "message");
-  for (const auto &mutations : {kernelMutations(), codeMutations()})
+  for (const auto &mutations :
+       {kernelMutations(), stateMutations(), codeMutations()})
     for (const Mutation &mutation : mutations)
       table.add(trials, mutation, mutation.stage);
   for (const PackageMutation &mutation : packageMutations())

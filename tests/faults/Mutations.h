@@ -80,6 +80,7 @@ struct PackageMutation {
 };
 
 std::vector<Mutation> kernelMutations();
+std::vector<Mutation> stateMutations();
 std::vector<Mutation> codeMutations();
 std::vector<PackageMutation> packageMutations();
 

@@ -41,16 +41,15 @@ bool runsHere(const codegen::Target &target) {
          __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 
-/// The name of the only kernel of a variant's module, before and after
+/// The name of the first kernel of a variant's module, before and after
 /// conversion.
 std::string nameOfKernel(mlir::ModuleOp module) {
-  std::string name;
   for (mlir::Operation &op : *module.getBody())
     if (auto symbol = op.getAttrOfType<mlir::StringAttr>(
             mlir::SymbolTable::getSymbolAttrName());
         symbol && op.getNumRegions() && !op.getRegion(0).empty())
-      name = symbol.str();
-  return name;
+      return symbol.str();
+  return "";
 }
 
 std::string quoted(const std::string &path) { return "'" + path + "'"; }

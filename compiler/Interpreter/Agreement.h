@@ -1,0 +1,22 @@
+// Agreement.h - whether a kernel's terms are the contract's, and no more
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef BITPACT_COMPILER_INTERPRETER_AGREEMENT_H
+#define BITPACT_COMPILER_INTERPRETER_AGREEMENT_H
+
+#include "compiler/Interpreter/Machine.h"
+#include "dialects/Pact/Pact.h"
+
+namespace bitpact::interpreter {
+
+/// As interpretTrees, but says only yes or no. Primitives are compared as
+/// wholes, and positions may be left out: a yes is a proof, a no need not mean
+/// that anything is wrong.
+bool treesAgree(pact::ContractOp contract, pact::OperatorOp op,
+                llvm::ArrayRef<kernel::FuncOp> steps, int64_t extent,
+                int64_t rows, std::vector<int64_t> offsets,
+                std::vector<int64_t> indices, LeftOut &leftOut);
+
+} // namespace bitpact::interpreter
+
+#endif
