@@ -354,8 +354,8 @@ def never(pair):
         format = wide[0] if wide[1] == "exact" else wide[1]
         if a.exact_product(node, format):
             return "products of two elements are exact in the format to which they are rounded"
-        if a.extent(node) == 1 and a.squares(node):
-            return "one element: its square is rounded once in either"
+        if a.extent(node) == 1 or not any(" chain" in m or " fused" in m for m in a.c["nodes"][node]["merge"]):
+            return "accumulators of one element: its product is rounded once in either"
     if change.startswith(("T form", "T order", "Π")):
         op = a.nodes[node]
         plain = all(" from " not in m and " in " not in m for v in (a, b) for m in v.c["nodes"][node]["merge"])
@@ -370,7 +370,8 @@ def never(pair):
     if change.startswith("A "):
         names = {v.c["primitives"][node] for v in (a, b)}
         whole = all(isinstance(n["domain"], str) for n in a.c["nodes"].values())
-        if names == {"exp_below.f32", "exp_diff.f32"} and whole:  # padding may be above
+        # Of softmax's own weights those of padding may be above.
+        if names == {"exp_below.f32", "exp_diff.f32"} and (whole or "." in node):
             return "exp_below and exp_diff differ above the maximum alone, where no element is"
     return None
 
