@@ -64,20 +64,21 @@ json describe(const Package &package, const ContractSpec &contract) {
 
 std::string conditionsText(const json &conditions) {
   std::vector<std::string> parts;
-  for (const auto &[dim, range] :
-       conditions.value("dims", json::object()).items()) {
+  // Objects of their own: items() refers to the one it is called on.
+  const json dims = conditions.value("dims", json::object()),
+             align = conditions.value("align", json::object()),
+             strides = conditions.value("stride_multiple", json::object());
+  for (const auto &[dim, range] : dims.items()) {
     int64_t most = range.value("max", INT64_MAX);
     parts.push_back(
         most == INT64_MAX
             ? fmt::format("{} ≥ {}", dim, range.value("min", 1ll))
             : fmt::format("{} in {}..{}", dim, range.value("min", 1ll), most));
   }
-  for (const auto &[tensor, bytes] :
-       conditions.value("align", json::object()).items())
+  for (const auto &[tensor, bytes] : align.items())
     parts.push_back(
         fmt::format("{} aligned to {} bytes", tensor, bytes.dump()));
-  for (const auto &[tensor, multiple] :
-       conditions.value("stride_multiple", json::object()).items())
+  for (const auto &[tensor, multiple] : strides.items())
     parts.push_back(
         fmt::format("strides of {} multiples of {}", tensor, multiple.dump()));
   return parts.empty() ? "none" : fmt::format("{}", fmt::join(parts, "; "));
