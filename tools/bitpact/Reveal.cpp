@@ -35,13 +35,19 @@ struct Outcome {
   std::string node;
   reveal::Report report;
   std::optional<reveal::Comparison> comparison;
+  /// It does not take these extents, so that nothing was asked.
+  bool skipped = false;
 
   int status() const {
+    if (skipped)
+      return Holds;
     if (!report.determined())
       return Incomplete;
     return comparison->equal ? Holds : Differs;
   }
   std::string verdict() const {
+    if (skipped)
+      return "not asked: " + report.reason;
     if (!report.determined())
       return "not determined: " + report.reason;
     return comparison->equal ? "equals the declared tree"
@@ -100,6 +106,10 @@ Outcome revealNode(const Package &package, const ContractSpec &contract,
     if (outcome.report.determined())
       outcome.comparison = reveal::compareDeclared(
           canonical, node, outcome.report, box.offsets());
+  } catch (const reveal::NotTaken &why) {
+    outcome.skipped = true;
+    outcome.report.signature.subject = variant.id;
+    outcome.report.reason = why.what();
   } catch (const reveal::Undetermined &why) {
     outcome.report.signature.subject = variant.id;
     outcome.report.reason = why.what();
@@ -133,7 +143,8 @@ void print(const std::vector<Outcome> &outcomes, const json &canonical) {
   std::string shown;
   for (const Outcome &outcome : outcomes) {
     // The first variant of each node, and every one that differs.
-    if (outcome.node == shown && outcome.status() != Differs)
+    if (outcome.skipped ||
+        (outcome.node == shown && outcome.status() != Differs))
       continue;
     shown = outcome.node;
     fmt::print("\n{} of {}\n", outcome.node, outcome.variant->id);
@@ -205,19 +216,23 @@ int runReveal(const Options &options, const Shared &shared) {
   int status = Holds;
   {
     ProgressLine line;
-    for (const std::string &node : nodes)
+    for (const std::string &node : nodes) {
+      // The first one is probed and written as a text, and what differs.
+      bool first = true;
       for (const VariantSpec *variant : variants) {
         outcomes.push_back(revealNode(package, contract, canonical, node,
-                                      device, *variant, dims,
-                                      variant != variants.front(), line));
-        // What differs is also probed and written as a text.
-        if (outcomes.back().status() == Differs && variant != variants.front())
+                                      device, *variant, dims, !first, line));
+        if (outcomes.back().status() == Differs && !first)
           outcomes.back() = revealNode(package, contract, canonical, node,
                                        device, *variant, dims, false, line);
+        first &= outcomes.back().skipped;
         int one = outcomes.back().status();
         status = status == Differs || one == Differs ? Differs
                                                      : std::max(status, one);
       }
+      if (first && status == Holds) // nobody was asked
+        status = Incomplete;
+    }
   }
   if (!options.svg.empty())
     for (const Outcome &outcome : outcomes)

@@ -59,8 +59,8 @@ PackageBox::PackageBox(const Package &package, const ContractSpec &spec,
     if (dim == rowDim)
       mostRows = std::min(mostRows, most);
     else if (extents.at(dim) < least || extents.at(dim) > most)
-      throw Undetermined(fmt::format("it takes {} from {} to {}, not {}", dim,
-                                     least, most, extents.at(dim)));
+      throw NotTaken(fmt::format("it takes {} from {} to {}, not {}", dim,
+                                 least, most, extents.at(dim)));
   }
   Dims most = extents;
   most[rowDim] = std::max<int64_t>(fixedRows, mostRows);

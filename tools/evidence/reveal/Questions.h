@@ -17,6 +17,12 @@ public:
   using std::runtime_error::runtime_error;
 };
 
+/// A kernel that does not take the extents that were asked for.
+class NotTaken : public Undetermined {
+public:
+  using Undetermined::Undetermined;
+};
+
 /// A box that is asked slice by slice. Some queries are asked again at the end:
 /// a box that answers otherwise is not deterministic.
 class Questions {
