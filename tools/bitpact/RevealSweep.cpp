@@ -44,8 +44,8 @@ json boundary(const SweepInterval &before, const SweepInterval &after,
   json one{{"before", before.last}, {"after", after.first}};
   if (before.variant != after.variant)
     one["variants"] = {before.variant, after.variant};
-  one["equal"] = before.number == after.number;
-  if (before.number == after.number)
+  one["equal"] = before.number && before.number == after.number;
+  if (one["equal"].get<bool>())
     return one;
   if (before.reduction && after.reduction) {
     try {
@@ -68,9 +68,9 @@ json boundary(const SweepInterval &before, const SweepInterval &after,
 int statusOf(const SweepReport &report) {
   bool unknown = false, several = false;
   for (const SweepInterval &one : report.intervals) {
-    unknown |= one.lastTree.empty();
-    several |= one.number != report.intervals.front().number ||
-               (report.reduces && !one.reduction && one.asked > 1);
+    unknown |= !one.number;
+    several |= one.number > 1 || (one.number && report.reduces &&
+                                  !one.reduction && one.asked > 1);
   }
   return several ? Differs : unknown ? Incomplete : Holds;
 }
@@ -106,8 +106,9 @@ void print(const SweepReport &report, const json &boundaries) {
   head.push_back(report.reduces ? "at every extent" : "at this extent");
   Table table(head);
   for (const SweepInterval &one : report.intervals) {
-    std::vector<std::string> row{extentsText(one), fmt::to_string(one.asked),
-                                 fmt::format("#{}", one.number), treeText(one)};
+    std::vector<std::string> row{
+        extentsText(one), fmt::to_string(one.asked),
+        one.number ? fmt::format("#{}", one.number) : "unknown", treeText(one)};
     if (variants)
       row.insert(row.begin() + 2, one.variant);
     table.add(row);

@@ -132,6 +132,8 @@ void number(SweepReport &report) {
   int64_t next = 0;
   for (size_t i = 0; i < report.intervals.size(); ++i) {
     SweepInterval &one = report.intervals[i];
+    if (one.lastTree.empty())
+      continue;
     for (size_t j = 0; j < i && !one.number; ++j)
       if (same(report.intervals[j], one, report.reduces))
         one.number = report.intervals[j].number;

@@ -28,7 +28,7 @@ struct SweepInterval {
   std::optional<algebra::Reduction> reduction;
   /// Where no text was found, or no tree: why. Its trees may differ.
   std::string reason;
-  /// Intervals of one number have one tree.
+  /// Intervals of one number have one tree; 0 where there is none.
   int64_t number = 0;
   /// At `first` and at `last`.
   RevealedTree firstTree, lastTree;
