@@ -17,7 +17,7 @@ Machine::Machine(kernel::FuncOp func, const Code &code, TermStore &terms,
     : func(func), code(code), terms(terms), buffers(buffers), dims(dims),
       leftOut(leftOut), isSilent(isSilent) {}
 
-InFlightDiagnostic Machine::error(const Instruction &what, int64_t lane) {
+BrokenPromise Machine::error(const Instruction &what, int64_t lane) {
   if (isSilent)
     return {};
   InFlightDiagnostic diagnostic = what.op->emitError();
@@ -25,7 +25,7 @@ InFlightDiagnostic Machine::error(const Instruction &what, int64_t lane) {
   if (lane >= 0)
     diagnostic << ", lane " << lane;
   diagnostic << ": ";
-  return diagnostic;
+  return BrokenPromise(std::move(diagnostic));
 }
 
 //===----------------------------------------------------------------------===//

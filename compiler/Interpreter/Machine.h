@@ -46,6 +46,25 @@ struct Buffer {
 std::vector<int64_t> paddedStrides(const std::vector<int64_t> &shape,
                                    Scalar type, int64_t align);
 
+/// A failure, whether or not anybody is to hear why. An InFlightDiagnostic that
+/// says nothing would count as success.
+class BrokenPromise {
+public:
+  BrokenPromise() = default;
+  explicit BrokenPromise(mlir::InFlightDiagnostic diagnostic)
+      : diagnostic(std::move(diagnostic)), isHeard(true) {}
+  template <typename Part> BrokenPromise &&operator<<(Part &&part) && {
+    if (isHeard)
+      diagnostic << std::forward<Part>(part);
+    return std::move(*this);
+  }
+  operator mlir::LogicalResult() const { return mlir::failure(); }
+
+private:
+  mlir::InFlightDiagnostic diagnostic;
+  bool isHeard = false;
+};
+
 /// Runs `func` on buffers and dims by slot name. Broken promises of the kernel
 /// are errors at the operation that name it and the lane: an access outside
 /// of a tensor or less aligned than stated, scratch read before it was written,
@@ -112,7 +131,7 @@ private:
   mlir::LogicalResult uniform(const Instruction &what, Place place,
                               int64_t &value);
   void assign(const std::vector<Place> &to, const std::vector<Place> &from);
-  mlir::InFlightDiagnostic error(const Instruction &what, int64_t lane = -1);
+  BrokenPromise error(const Instruction &what, int64_t lane = -1);
 
   kernel::FuncOp func;
   const Code &code;

@@ -47,15 +47,15 @@ struct Case {
   std::vector<int64_t> offsets;
 };
 
-/// Rows at which a program ends and another begins, where that costs little:
-/// what the arithmetic of one row does not show is which row it is.
+/// Rows at which a program ends and another begins, or as many as `most`
+/// elements allow: what the arithmetic of one row does not show is which row it
+/// is.
 int64_t decisiveRows(kernel::FuncOp func, int64_t extent, int64_t most) {
   if (func.getRows().empty())
     return 1;
   int64_t rows = func.getSchedule().rowsPerProgram() + 1;
-  if (rows * extent > most) // of a program no more than some rows anyway
-    rows = std::min(rows, most / 4 / std::max<int64_t>(extent, 1));
-  return std::max<int64_t>(1, rows);
+  return std::max<int64_t>(1,
+                           std::min(rows, most / std::max<int64_t>(extent, 1)));
 }
 
 /// The extent that the contract states, if it is longer than `most`.
