@@ -4,6 +4,7 @@
 #include "contracts/algebra/RuleError.h"
 #include "tools/bitpact/Commands.h"
 #include "tools/bitpact/Terminal.h"
+#include "tools/evidence/Check.h"
 #include "tools/evidence/UserError.h"
 #include "tools/evidence/foreign/Worker.h"
 
@@ -48,6 +49,8 @@ int runCommand(const Shared &shared, const Command &command) {
     return command.run();
   } catch (const Diagnostics &diagnostics) {
     return fail(shared, diagnostics.status, diagnostics.messages);
+  } catch (const evidence::LaunchStopped &stopped) {
+    return fail(shared, Differs, message(stopped.what()));
   } catch (const evidence::UserError &error) {
     return fail(shared, UserMistake, message(error.what(), error.where()));
   } catch (const algebra::RuleError &error) {

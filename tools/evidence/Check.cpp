@@ -82,6 +82,9 @@ private:
   void checkLoneRows(const Case &one, const Device &device);
   void launchAndCompare(Runner &runner, const Case &one, const Layout &layout,
                         std::vector<Placed> &placed);
+  void launchOnce(Runner &runner, const Case &one, const Layout &layout,
+                  std::vector<Placed> &placed, const std::vector<View> &views,
+                  int64_t turn);
   void record(Runner &runner, const Case &one, const Layout &layout,
               Difference difference, const std::string &against);
   /// The fault word must be set exactly if an index of the launch is bad:
@@ -160,8 +163,7 @@ std::map<std::string, std::vector<int64_t>> Checker::extentsFor() const {
       int64_t least = range.at("min").get<int64_t>();
       if (!shape.isReduced(dim) || options.extents.count(dim) || least == 1)
         continue;
-      auto [list, isNew] =
-          extents.try_emplace(dim, RowShape::defaultExtents());
+      auto [list, isNew] = extents.try_emplace(dim, RowShape::defaultExtents());
       for (int64_t extent : {least, 2 * least + 77})
         if (std::find(list->second.begin(), list->second.end(), extent) ==
             list->second.end())
@@ -274,46 +276,63 @@ void Checker::launchAndCompare(Runner &runner, const Case &one,
     return;
   }
   current = given.size();
-  for (int64_t turn = 0; turn < options.repeat; ++turn) {
-    // Another canary each time: an element that is not written is never the
-    // same twice.
-    for (size_t i = 0; i < placed.size(); ++i)
-      if (one.contract.tensors[i].output)
-        placed[i].put(turn % 2 ? 0x5a : 0xa5, nullptr);
-    runner.kernel.launch(views);
-    ++variant.launches;
-    checkFault(runner, one, layout);
-    std::string outputs;
-    for (size_t i = 0; i < placed.size(); ++i) {
-      const TensorSpec &tensor = one.contract.tensors[i];
-      std::vector<uint8_t> bytes = placed[i].rows();
-      if (tensor.output) {
-        outputs.append(bytes.begin(), bytes.end());
-        variant.elements += elementsOf(one.shape(tensor));
-      }
-      if (auto difference =
-              compare(tensor, one.shape(tensor), one.bytes(tensor), bytes))
-        record(runner, one, layout, *difference,
-               tensor.output ? "the reference evaluator"
-                             : "the input before the launch");
-      if (!placed[i].surroundIntact()) {
-        Difference stray;
-        stray.tensor = tensor.name;
-        stray.stray = placed[i].strayByte();
-        record(runner, one, layout, stray, "what lay around the tensor");
-      }
+  for (int64_t turn = 0; turn < options.repeat; ++turn)
+    launchOnce(runner, one, layout, placed, views, turn);
+}
+
+void Checker::launchOnce(Runner &runner, const Case &one, const Layout &layout,
+                         std::vector<Placed> &placed,
+                         const std::vector<View> &views, int64_t turn) try {
+  VariantReport &variant = report.variants[runner.report];
+  // Another canary each time: an element that is not written is never the
+  // same twice.
+  for (size_t i = 0; i < placed.size(); ++i)
+    if (one.contract.tensors[i].output)
+      placed[i].put(turn % 2 ? 0x5a : 0xa5, nullptr);
+  runner.kernel.launch(views);
+  ++variant.launches;
+  checkFault(runner, one, layout);
+  std::string outputs;
+  for (size_t i = 0; i < placed.size(); ++i) {
+    const TensorSpec &tensor = one.contract.tensors[i];
+    std::vector<uint8_t> bytes = placed[i].rows();
+    if (tensor.output) {
+      outputs.append(bytes.begin(), bytes.end());
+      variant.elements += elementsOf(one.shape(tensor));
     }
-    size_t hash = std::hash<std::string>()(outputs);
-    if (turn == 0) {
-      given.emplace_back(runner.variant->id, hash);
-    } else if (hash != given[current].second) {
-      Difference unequal;
-      unequal.tensor = "an output";
-      record(runner, one, layout, unequal,
-             fmt::format("launch 1 of the same case (this is launch {})",
-                         turn + 1));
+    if (auto difference =
+            compare(tensor, one.shape(tensor), one.bytes(tensor), bytes))
+      record(runner, one, layout, *difference,
+             tensor.output ? "the reference evaluator"
+                           : "the input before the launch");
+    if (!placed[i].surroundIntact()) {
+      Difference stray;
+      stray.tensor = tensor.name;
+      stray.stray = placed[i].strayByte();
+      record(runner, one, layout, stray, "what lay around the tensor");
     }
   }
+  size_t hash = std::hash<std::string>()(outputs);
+  if (turn == 0) {
+    given.emplace_back(runner.variant->id, hash);
+  } else if (hash != given[current].second) {
+    Difference unequal;
+    unequal.tensor = "an output";
+    record(
+        runner, one, layout, unequal,
+        fmt::format("launch 1 of the same case (this is launch {})", turn + 1));
+  }
+} catch (const DriverError &error) {
+  std::string dims;
+  for (const auto &[dim, extent] : one.dims)
+    dims += fmt::format("{}={} ", dim, extent);
+  throw LaunchStopped(fmt::format(
+      "{} ({}), variant {} on {}: the launch failed with data {}, seed {}, "
+      "{}{}: {}; the device does no more work in this process, so nothing "
+      "after it was checked",
+      one.contract.name, one.contract.digest.substr(0, 12), runner.variant->id,
+      runner.device->name, one.answer.recipe, one.answer.seed, dims,
+      layout.name, error.what()));
 }
 
 void Checker::checkLoneRows(const Case &one, const Device &device) {

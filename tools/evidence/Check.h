@@ -48,6 +48,12 @@ struct Difference {
   std::optional<int64_t> stray;
 };
 
+/// A kernel that the device stopped. After it the device does no more work in
+/// this process, so that nothing else can be said about the package.
+class LaunchStopped : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 struct VariantReport {
   const ContractSpec *contract = nullptr;
   const VariantSpec *variant = nullptr;

@@ -128,8 +128,9 @@ void require(bitpact_status status) {
   if (status == BITPACT_OK)
     return;
   std::string message = bitpact_last_error();
-  if (status == BITPACT_INTERNAL || status == BITPACT_DRIVER_ERROR ||
-      status == BITPACT_BAD_STATE)
+  if (status == BITPACT_DRIVER_ERROR)
+    throw DriverError(message);
+  if (status == BITPACT_INTERNAL || status == BITPACT_BAD_STATE)
     throw std::runtime_error(message);
   throw UserError(message);
 }

@@ -10,13 +10,19 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace bitpact::evidence {
 
+/// A device's driver refused, or a kernel did what the device does not allow.
+class DriverError : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 /// The runtime's message as an exception: UserError for what a user can put
-/// right, std::runtime_error for the rest.
+/// right, DriverError, std::runtime_error for the rest.
 void require(bitpact_status status);
 
 struct TensorSpec {
