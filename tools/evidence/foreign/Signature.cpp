@@ -2,7 +2,7 @@
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/evidence/foreign/Signature.h"
-#include "tools/evidence/UserError.h"
+#include "tools/evidence/foreign/Scanner.h"
 
 #include <algorithm>
 #include <cctype>
@@ -48,9 +48,9 @@ const std::vector<std::string> &namesOf(Operation operation) {
   return sum;
 }
 
-class Parser {
+class Parser : Scanner {
 public:
-  explicit Parser(std::string_view text) : text(text) {}
+  explicit Parser(std::string_view text) : Scanner(text, "_-.") {}
 
   Signature parse() {
     Signature signature;
@@ -80,41 +80,6 @@ public:
   }
 
 private:
-  [[noreturn]] void fail(const std::string &message) const {
-    throw UserError(fmt::format("signature:1:{}", at + 1),
-                    fmt::format("{}, in '{}'", message, text));
-  }
-
-  void skip() {
-    while (at < text.size() && std::isspace(uint8_t(text[at])))
-      ++at;
-  }
-
-  bool accept(char c) {
-    skip();
-    if (at >= text.size() || text[at] != c)
-      return false;
-    ++at;
-    return true;
-  }
-
-  void expect(char c) {
-    if (!accept(c))
-      fail(fmt::format("expected '{}'", c));
-  }
-
-  std::string word(const char *what) {
-    skip();
-    size_t start = at;
-    while (at < text.size() &&
-           (std::isalnum(uint8_t(text[at])) || text[at] == '_' ||
-            text[at] == '-' || text[at] == '.'))
-      ++at;
-    if (at == start)
-      fail(fmt::format("expected {}", what));
-    return std::string(text.substr(start, at - start));
-  }
-
   CType type() {
     skip();
     size_t start = at;
@@ -173,9 +138,6 @@ private:
     }
     return one;
   }
-
-  std::string_view text;
-  size_t at = 0;
 };
 
 } // namespace

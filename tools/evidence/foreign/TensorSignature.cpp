@@ -1,8 +1,8 @@
 // TensorSignature.cpp - reads what a command is declared to compute
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "tools/evidence/UserError.h"
 #include "tools/evidence/foreign/Command.h"
+#include "tools/evidence/foreign/Scanner.h"
 
 #include <algorithm>
 #include <cctype>
@@ -12,9 +12,10 @@
 namespace bitpact::evidence::foreign {
 namespace {
 
-class Parser {
+class Parser : Scanner {
 public:
-  explicit Parser(std::string_view text) : text(text) {}
+  explicit Parser(std::string_view text)
+      : Scanner(text, "_", "; for instance 'f32[rows] sum(f32[rows, n] x)'") {}
 
   TensorSignature parse() {
     TensorSignature signature;
@@ -40,38 +41,6 @@ public:
   }
 
 private:
-  [[noreturn]] void fail(const std::string &message) const {
-    throw UserError(fmt::format("signature:1:{}", at + 1),
-                    fmt::format("{}, in '{}'; for instance 'f32[rows] "
-                                "sum(f32[rows, n] x)'",
-                                message, text));
-  }
-  void skip() {
-    while (at < text.size() && std::isspace(uint8_t(text[at])))
-      ++at;
-  }
-  bool accept(char c) {
-    skip();
-    if (at >= text.size() || text[at] != c)
-      return false;
-    ++at;
-    return true;
-  }
-  void expect(char c) {
-    if (!accept(c))
-      fail(fmt::format("expected '{}'", c));
-  }
-  std::string word(const char *what) {
-    skip();
-    size_t start = at;
-    while (at < text.size() &&
-           (std::isalnum(uint8_t(text[at])) || text[at] == '_'))
-      ++at;
-    if (at == start)
-      fail(fmt::format("expected {}", what));
-    return std::string(text.substr(start, at - start));
-  }
-
   TensorType type() {
     TensorType type;
     std::string name = word("a type");
@@ -149,9 +118,6 @@ private:
     if (inputs.size() == 2 && inputs[0].format != inputs[1].format)
       fail("the two inputs of a dot have one type");
   }
-
-  std::string_view text;
-  size_t at = 0;
 };
 
 } // namespace
