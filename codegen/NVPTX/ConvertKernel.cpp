@@ -4,6 +4,7 @@
 #include "codegen/NVPTX/ConvertKernel.h"
 
 #include "codegen/Lowering/ThreadKernel.h"
+#include "codegen/NVPTX/TileKernel.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
@@ -62,6 +63,16 @@ struct ConvertKernelToNVVMPass
          llvm::make_early_inc_range(getOperation().getOps<kernel::FuncOp>()))
       if (failed(NvvmKernel(func).run()))
         return signalPassFailure();
+    for (auto func :
+         llvm::make_early_inc_range(getOperation().getOps<tile::FuncOp>())) {
+      llvm::Expected<codegen::TileLayout> layout = codegen::layOut(func);
+      if (!layout) {
+        func.emitOpError() << llvm::toString(layout.takeError());
+        return signalPassFailure();
+      }
+      if (failed(codegen::TileKernel(func, std::move(*layout)).run()))
+        return signalPassFailure();
+    }
   }
 };
 

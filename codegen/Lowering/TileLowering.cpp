@@ -1,0 +1,257 @@
+// TileLowering.cpp - a contract and a tile schedule become a kernel
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/Lowering/TileLowering.h"
+
+#include "codegen/Lowering/RowContext.h"
+
+using namespace mlir;
+using namespace bitpact;
+using namespace bitpact::lowering;
+
+namespace {
+
+class TileKernel {
+public:
+  TileKernel(pact::ContractOp contract, pact::OperatorOp op,
+             TileFamily family, tile::FuncOp func)
+      : contract(contract), op(op), family(std::move(family)), func(func),
+        schedule(func.getSchedule()), builder(func.getContext()),
+        loc(func.getLoc()) {
+    builder.setInsertionPointToStart(&func.getBody().front());
+  }
+
+  void emit();
+
+private:
+  using Body = llvm::function_ref<void(Value row, Value col)>;
+
+  Type typeOf(StringRef tensor) {
+    return cast<TypeAttr>(contract.getTypes().get(tensor)).getValue();
+  }
+  Value i32(int64_t value) {
+    return arith::ConstantIntOp::create(builder, loc, value, 32);
+  }
+  Value narrow(Value wide) {
+    return arith::TruncIOp::create(builder, loc, builder.getI32Type(), wide);
+  }
+  /// Blocks of that length in a dim, as i32.
+  Value blocksOf(StringRef dim, int64_t length) {
+    Value extent = narrow(func.slot(dim));
+    return arith::CeilDivUIOp::create(builder, loc, extent, i32(length));
+  }
+  Value view(StringRef tensor, StringRef rowDim, StringRef colDim);
+  void forEachBlock(Body body);
+  /// A loop over stages from `first`.
+  scf::ForOp forEachStage(Value first, ValueRange carried);
+  void produce();
+  void consume(Value number);
+  Value dot(Value number, Value sums);
+  Value epilogue(Value sums);
+
+  pact::ContractOp contract;
+  pact::OperatorOp op;
+  TileFamily family;
+  tile::FuncOp func;
+  tile::ScheduleAttr schedule;
+  OpBuilder builder;
+  Location loc;
+  Value a, b, result, pipe;
+  Value rowBlocks, colBlocks, depthBlocks;
+  tile::BlockType blockA, blockB;
+};
+
+Value TileKernel::view(StringRef tensor, StringRef rowDim, StringRef colDim) {
+  return tile::ViewOp::create(
+      builder, loc, tile::ViewType::get(builder.getContext(), typeOf(tensor)),
+      func.slot(tensor), func.slot(rowDim), func.slot(colDim),
+      func.slot((tensor + ":0").str()));
+}
+
+/// Blocks in the order in which programs take them: groups of neighbouring rows
+/// of blocks, and within a group column by column. Programs that run at one
+/// time then share rows of both operands.
+void TileKernel::forEachBlock(Body body) {
+  Value first = tile::ProgramOp::create(builder, loc, builder.getI32Type());
+  Value step = tile::ProgramsOp::create(builder, loc, builder.getI32Type());
+  Value all = arith::MulIOp::create(builder, loc, rowBlocks, colBlocks);
+  auto loop = scf::ForOp::create(builder, loc, first, all, step);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  auto mul = [&](Value x, Value y) -> Value {
+    return arith::MulIOp::create(builder, loc, x, y);
+  };
+  auto sub = [&](Value x, Value y) -> Value {
+    return arith::SubIOp::create(builder, loc, x, y);
+  };
+  auto div = [&](Value x, Value y) -> Value {
+    return arith::DivUIOp::create(builder, loc, x, y);
+  };
+  Value height = i32(schedule.getGroup());
+  Value inGroup = mul(height, colBlocks);
+  Value group = div(loop.getInductionVar(), inGroup);
+  Value within = sub(loop.getInductionVar(), mul(group, inGroup));
+  Value above = mul(group, height);
+  // The last group may be lower.
+  Value rows = arith::MinUIOp::create(builder, loc, height,
+                                      sub(rowBlocks, above));
+  Value col = div(within, rows);
+  Value row = arith::AddIOp::create(builder, loc, above,
+                                    sub(within, mul(col, rows)));
+  body(mul(row, i32(schedule.getM())), mul(col, i32(schedule.getN())));
+}
+
+scf::ForOp TileKernel::forEachStage(Value first, ValueRange carried) {
+  return scf::ForOp::create(builder, loc, first, depthBlocks, i32(1), carried);
+}
+
+void TileKernel::produce() {
+  forEachBlock([&](Value row, Value col) {
+    scf::ForOp stages = forEachStage(i32(0), {});
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(stages.getBody());
+    Value depth = arith::MulIOp::create(
+        builder, loc, stages.getInductionVar(), i32(schedule.getK()));
+    auto stage = tile::AcquireOp::create(builder, loc,
+                                         TypeRange{blockA, blockB}, pipe);
+    tile::FetchOp::create(builder, loc, a, row, depth, stage.getResult(0));
+    tile::FetchOp::create(builder, loc, b, col, depth, stage.getResult(1));
+    tile::CommitOp::create(builder, loc, pipe);
+  });
+}
+
+/// The products of the next stage.
+Value TileKernel::dot(Value number, Value sums) {
+  auto stage =
+      tile::WaitOp::create(builder, loc, TypeRange{blockA, blockB}, pipe);
+  auto own = tile::BlockType::get(builder.getContext(),
+                                  schedule.rowsPerConsumer(), schedule.getK(),
+                                  blockA.getElementType());
+  Value rows =
+      tile::RowsOp::create(builder, loc, own, stage.getResult(0), number);
+  auto type = tile::PendingType::get(builder.getContext(), own.getRows(),
+                                     blockB.getRows(), builder.getF32Type());
+  return tile::DotOp::create(builder, loc, type, rows, stage.getResult(1), sums,
+                             atomOf(contract, family.dot).getSymName());
+}
+
+/// A stage is free once the products after it have begun: those then keep the
+/// unit busy while the producer refills.
+void TileKernel::consume(Value number) {
+  forEachBlock([&](Value row, Value col) {
+    // The first stage begins the sums.
+    Value first = dot(number, Value());
+    scf::ForOp stages = forEachStage(i32(1), first);
+    {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(stages.getBody());
+      Value next = dot(number, stages.getRegionIterArg(0));
+      Value settled =
+          tile::SettleOp::create(builder, loc, next.getType(), next,
+                                 /*behind=*/1);
+      tile::ReleaseOp::create(builder, loc, pipe);
+      scf::YieldOp::create(builder, loc, settled);
+    }
+    auto pending = cast<tile::PendingType>(first.getType());
+    auto type =
+        tile::ValuesType::get(builder.getContext(), pending.getRows(),
+                              pending.getCols(), pending.getElementType());
+    Value sums =
+        tile::AwaitOp::create(builder, loc, type, stages.getResult(0));
+    tile::ReleaseOp::create(builder, loc, pipe);
+    Value above = arith::MulIOp::create(builder, loc, number,
+                                        i32(schedule.rowsPerConsumer()));
+    tile::PutOp::create(builder, loc, epilogue(sums), result,
+                        arith::AddIOp::create(builder, loc, row, above), col);
+  });
+}
+
+/// What the operator does with each sum, and the rounding of its output.
+Value TileKernel::epilogue(Value sums) {
+  auto from = cast<tile::ValuesType>(sums.getType());
+  Type element = typeOf(family.output.getTensor());
+  auto map = tile::MapOp::create(
+      builder, loc,
+      tile::ValuesType::get(builder.getContext(), from.getRows(),
+                            from.getCols(), element),
+      sums);
+  OpBuilder::InsertionGuard guard(builder);
+  Block *body = builder.createBlock(&map.getBody(), {},
+                                    {from.getElementType()}, {loc});
+  Value value = body->getArgument(0);
+  auto wanted = cast<FloatType>(element);
+  if (wanted.getWidth() > value.getType().getIntOrFloatBitWidth())
+    value = arith::ExtFOp::create(builder, loc, wanted, value);
+  // A store of the value's own format still makes NaN canonical.
+  value = kernel::NarrowOp::create(builder, loc, wanted, value);
+  tile::YieldOp::create(builder, loc, value);
+  return map;
+}
+
+void TileKernel::emit() {
+  MLIRContext *context = builder.getContext();
+  blockA = tile::BlockType::get(context, schedule.getM(), schedule.getK(),
+                                typeOf(family.a));
+  blockB = tile::BlockType::get(context, schedule.getN(), schedule.getK(),
+                                typeOf(family.b));
+  a = view(family.a, family.rowDim, family.depthDim);
+  b = view(family.b, family.colDim, family.depthDim);
+  result = view(family.output.getTensor(), family.rowDim, family.colDim);
+  rowBlocks = blocksOf(family.rowDim, schedule.getM());
+  colBlocks = blocksOf(family.colDim, schedule.getN());
+  depthBlocks = blocksOf(family.depthDim, schedule.getK());
+  pipe = tile::PipeOp::create(
+      builder, loc,
+      tile::PipeType::get(context, schedule.getStages(), {blockA, blockB}));
+  auto roles = tile::RolesOp::create(builder, loc);
+  Block *producer = builder.createBlock(&roles.getProducer());
+  builder.setInsertionPointToStart(producer);
+  produce();
+  Block *consumer = builder.createBlock(&roles.getConsumers(), {},
+                                        {builder.getI32Type()}, {loc});
+  builder.setInsertionPointToStart(consumer);
+  consume(consumer->getArgument(0));
+}
+
+} // namespace
+
+tile::FuncOp lowering::lowerTiles(pact::ContractOp contract,
+                                  pact::OperatorOp op,
+                                  tile::ScheduleAttr schedule,
+                                  StringRef symbol, ModuleOp into) {
+  TileFamily family = llvm::cantFail(tileFamily(op));
+  OpBuilder builder(into.getBodyRegion());
+  builder.setInsertionPointToEnd(into.getBody());
+  // The calling convention: tensors with the strides of their rows, then dims.
+  SmallVector<Type> types;
+  SmallVector<std::string> names;
+  std::map<std::string, pact::RealType> tensors = tensorTypes(op);
+  auto addTensor = [&](StringRef tensor) {
+    Type element = cast<TypeAttr>(contract.getTypes().get(tensor)).getValue();
+    types.push_back(kernel::BufferType::get(builder.getContext(), element));
+    names.push_back(tensor.str());
+    size_t rank = tensors.at(tensor.str()).getDims().size();
+    for (size_t axis = 0; axis + 1 < rank; ++axis) {
+      types.push_back(builder.getI64Type());
+      names.push_back((tensor + ":" + Twine(axis)).str());
+    }
+  };
+  for (Operation &each : op.getBody().front()) {
+    if (auto input = dyn_cast<pact::InputOp>(each))
+      addTensor(input.getTensor());
+    else if (auto output = dyn_cast<pact::OutputOp>(each))
+      addTensor(output.getTensor());
+  }
+  for (Attribute dim : op.getDims()) {
+    types.push_back(builder.getI64Type());
+    names.push_back(cast<StringAttr>(dim).str());
+  }
+  SmallVector<StringRef> slots(names.begin(), names.end());
+  auto func = tile::FuncOp::create(builder, contract.getLoc(), symbol,
+                                   builder.getStrArrayAttr(slots), schedule,
+                                   contract.getDigestAttr());
+  func.getBody().emplaceBlock().addArguments(
+      types, SmallVector<Location>(types.size(), func.getLoc()));
+  TileKernel(contract, op, family, func).emit();
+  return func;
+}

@@ -1,0 +1,171 @@
+// TilePlan.cpp - which contracts a tile kernel keeps
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/Lowering/TilePlan.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace bitpact;
+using namespace bitpact::lowering;
+
+namespace {
+
+template <typename... Args>
+llvm::Error refusal(const char *format, Args &&...args) {
+  return llvm::createStringError(
+      llvm::formatv(format, std::forward<Args>(args)...).str());
+}
+
+SmallVector<std::string> dimsOf(Value value) {
+  SmallVector<std::string> dims;
+  for (StringAttr dim : cast<pact::RealType>(value.getType()).getDims())
+    dims.push_back(dim.str());
+  return dims;
+}
+
+/// A chain through fused steps visits every element once in ascending order
+/// exactly if each digit is merged right after those to its right, and no block
+/// ends within a step.
+llvm::Error checkTree(StringRef node, pact::NodeAttr attr,
+                      const algebra::Atom &atom) {
+  const algebra::Partition &partition = attr.getPartition().getValue();
+  std::vector<algebra::BoundMerge> merges =
+      attr.getMerge().getValue().bind(partition);
+  int digits = partition.size();
+  for (auto [i, merge] : llvm::enumerate(merges)) {
+    const algebra::Digit &digit = partition.digits()[merge.digit];
+    if (merge.digit != digits - 1 - int(i))
+      return refusal("node {0}: merge: '{1}' is not merged in the order of the "
+                     "partition; tiles visit elements in ascending order",
+                     node, digit.name);
+    if (digit.kind == algebra::DigitKind::Offsets)
+      return refusal("node {0}: partition: '{1}' has blocks between offsets; "
+                     "tiles take digits with a radix or '*'",
+                     node, digit.name);
+    if (merge.from || merge.in)
+      return refusal("node {0}: merge: '{1}' rounds its parts; an accumulator "
+                     "of a matrix unit rounds only as its atom says",
+                     node, digit.name);
+    algebra::Form wanted =
+        i == 0 ? algebra::Form::Fused : algebra::Form::Chain;
+    if (merge.form != wanted)
+      return refusal("node {0}: merge: '{1} {2}'; tiles run fused({3}) "
+                     "innermost and a chain above",
+                     node, digit.name, algebra::name(merge.form), atom.text());
+    if (i == 0 && digit.radix != atom.terms)
+      return refusal("node {0}: partition: '{1}' has {2} elements, the atom "
+                     "{3} takes {4} at a time",
+                     node, digit.name, digit.radix, atom.text(), atom.terms);
+    // Of the leftmost digit only the last block may be short.
+    if (int64_t length = partition.length(merge.digit); length % atom.terms)
+      if (i > 0)
+        return refusal("node {0}: partition: blocks of '{1}' have {2} "
+                       "elements, which steps of {3} do not divide",
+                       node, digit.name, length, atom.terms);
+  }
+  return llvm::Error::success();
+}
+
+} // namespace
+
+llvm::Expected<TileFamily> lowering::tileFamily(pact::OperatorOp op) {
+  TileFamily family;
+  for (Operation &each : op.getBody().front()) {
+    if (auto reduce = dyn_cast<pact::ReduceOp>(each)) {
+      if (family.dot || reduce.getKind() != pact::ReduceKind::Dot)
+        return refusal("operator {0}: node '{1}': tiles compute one dot",
+                       op.getSymName(), reduce.getNode());
+      family.dot = reduce;
+    } else if (auto output = dyn_cast<pact::OutputOp>(each)) {
+      if (family.output)
+        return refusal("operator {0}: has more than one output",
+                       op.getSymName());
+      family.output = output;
+    } else if (!isa<pact::InputOp>(each)) {
+      return refusal("operator {0}: {1} beside a product",
+                     op.getSymName(), each.getName().getStringRef());
+    }
+  }
+  if (!family.dot || !family.output ||
+      family.output.getValue() != family.dot.getResult())
+    return refusal("operator {0}: is not the product of two matrices",
+                   op.getSymName());
+  for (auto [arg, tensor] :
+       {std::pair(family.dot.getArgs()[0], &family.a),
+        {family.dot.getArgs()[1], &family.b}}) {
+    auto input = arg.getDefiningOp<pact::InputOp>();
+    if (!input || dimsOf(arg).size() != 2 ||
+        dimsOf(arg)[1] != family.dot.getOver())
+      return refusal("operator {0}: node '{1}': operands must be matrices "
+                     "whose rows lie along '{2}'",
+                     op.getSymName(), family.dot.getNode(),
+                     family.dot.getOver());
+    *tensor = input.getTensor().str();
+  }
+  family.rowDim = dimsOf(family.dot.getArgs()[0])[0];
+  family.colDim = dimsOf(family.dot.getArgs()[1])[0];
+  family.depthDim = family.dot.getOver().str();
+  if (dimsOf(family.dot.getResult()) !=
+      SmallVector<std::string>{family.rowDim, family.colDim})
+    return refusal("operator {0}: the result is not laid out as [{1}, {2}]",
+                   op.getSymName(), family.rowDim, family.colDim);
+  return family;
+}
+
+pact::AtomOp lowering::atomOf(pact::ContractOp contract, pact::ReduceOp node) {
+  auto name = contract.getPrimitives().getAs<FlatSymbolRefAttr>(
+      (node.getNode() + ".step").str());
+  return name ? SymbolTable::lookupNearestSymbolFrom<pact::AtomOp>(contract,
+                                                                   name)
+              : pact::AtomOp();
+}
+
+std::optional<std::string> lowering::whyNot(pact::ContractOp contract,
+                                            pact::OperatorOp op,
+                                            tile::ScheduleAttr schedule) {
+  auto check = [&]() -> llvm::Error {
+    llvm::Expected<TileFamily> family = tileFamily(op);
+    if (!family)
+      return family.takeError();
+    StringRef node = family->dot.getNode();
+    pact::AtomOp atom = atomOf(contract, family->dot);
+    if (!atom)
+      return refusal("node {0}: primitives: the step is no atom of a matrix "
+                     "unit",
+                     node);
+    auto attr = cast<pact::NodeAttr>(contract.getNodes().get(node));
+    if (attr.getExtent())
+      return refusal("node {0}: domain: {1} of {2} stored elements exist; "
+                     "tiles take all of them",
+                     node, attr.getExtent(), attr.getStored());
+    algebra::Atom steps{atom.getAtom().str(), int64_t(atom.getL()),
+                        int64_t(atom.getF())};
+    if (llvm::Error error = checkTree(node, attr, steps))
+      return error;
+    if (schedule.getK() % steps.terms)
+      return refusal("schedule: stages of {0} elements, which steps of {1} do "
+                     "not divide",
+                     schedule.getK(), steps.terms);
+    auto function = cast<FunctionType>(atom.getFunctionType());
+    const std::string operands[] = {family->a, family->b};
+    for (auto [i, tensor] : llvm::enumerate(operands)) {
+      Type type = cast<TypeAttr>(contract.getTypes().get(tensor)).getValue();
+      if (type != function.getInput(i))
+        return refusal("types: '{0}' is {1}, the atom {2} takes {3}", tensor,
+                       type, atom.getSymName(), function.getInput(i));
+    }
+    for (const std::string &dim :
+         {family->rowDim, family->colDim, family->depthDim}) {
+      int64_t most = dim == family->depthDim ? kMostTileDepth : kMostTileRows;
+      auto extent = contract.getDims().getAs<IntegerAttr>(dim);
+      if (extent && extent.getInt() > most)
+        return refusal("dims: '{0}' is {1}, tiles number at most {2}", dim,
+                       extent.getInt(), most);
+    }
+    return llvm::Error::success();
+  };
+  if (llvm::Error error = check())
+    return llvm::toString(std::move(error));
+  return std::nullopt;
+}

@@ -1,0 +1,40 @@
+// TilePlan.h - what of an operator a tile kernel computes
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef BITPACT_CODEGEN_LOWERING_TILEPLAN_H
+#define BITPACT_CODEGEN_LOWERING_TILEPLAN_H
+
+#include "dialects/Kernel/Tiles.h"
+#include "dialects/Pact/Pact.h"
+#include "llvm/Support/Error.h"
+
+namespace bitpact::lowering {
+
+/// An operator whose one node is a product of two matrices: rows of `a` with
+/// rows of `b`.
+struct TileFamily {
+  pact::ReduceOp dot;
+  std::string a, b;                   // tensors
+  std::string rowDim, colDim, depthDim;
+  pact::OutputOp output;
+};
+
+/// Blocks are numbered in 32 bits, so that a dim has so many elements at most.
+inline constexpr int64_t kMostTileRows = int64_t(1) << 22,
+                         kMostTileDepth = (int64_t(1) << 31) - 1024;
+
+/// The error says why the operator is not such a product.
+llvm::Expected<TileFamily> tileFamily(pact::OperatorOp op);
+
+/// The atom that is the step of a node; null if its step is a primitive.
+pact::AtomOp atomOf(pact::ContractOp contract, pact::ReduceOp node);
+
+/// Why `schedule` cannot keep the contract: a sentence naming the field.
+/// Nothing if it can.
+std::optional<std::string> whyNot(pact::ContractOp contract,
+                                  pact::OperatorOp op,
+                                  tile::ScheduleAttr schedule);
+
+} // namespace bitpact::lowering
+
+#endif

@@ -1,0 +1,101 @@
+// TileKernel.h - one tile kernel to the LLVM and NVVM dialects
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef BITPACT_CODEGEN_NVPTX_TILEKERNEL_H
+#define BITPACT_CODEGEN_NVPTX_TILEKERNEL_H
+
+#include "codegen/NVPTX/TileLayout.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+namespace bitpact::codegen {
+
+/// A CTA of sm_90a is a program: its first warpgroup is the producer, of which
+/// one thread works, each other one is a consumer. Blocks lie in shared memory
+/// as the copy unit swizzles them; a stage is full when the bytes of its
+/// copies have arrived at its barrier, and free when every warp of the
+/// consumers has arrived at the other.
+///
+/// What the ops become: a block its offset in shared memory (i32), sums that
+/// are pending a struct of the thread's registers, values pairs of neighbours.
+class TileKernel {
+public:
+  TileKernel(tile::FuncOp func, TileLayout layout);
+  /// Replaces the kernel. arith and scf stay.
+  mlir::LogicalResult run();
+
+private:
+  // TileKernel.cpp: the function, roles and pipes.
+  void createFunction();
+  void prologue();
+  void initialise(const TileLayout::Pipe &place, int64_t stages);
+  mlir::LogicalResult convert(mlir::Operation *op);
+  void roles(tile::RolesOp op);
+  void acquire(tile::AcquireOp op);
+  void commit(tile::CommitOp op);
+  void wait(tile::WaitOp op);
+  void release(tile::ReleaseOp op);
+  void fetch(tile::FetchOp op);
+  /// A role's place in a pipe: cells that hold a stage and how often it has
+  /// come round.
+  struct Cursor {
+    mlir::Value stage, phase;
+  };
+  Cursor makeCursor(int64_t phase);
+  mlir::Value stageOf(const Cursor &cursor);
+  void advance(const Cursor &cursor, int64_t stages);
+  mlir::Value barrierAt(mlir::Value pipe, mlir::Value stage, bool empty);
+  void blocksAt(mlir::Value pipe, mlir::Value stage, mlir::ResultRange blocks);
+
+  // TileProducts.cpp
+  void dot(tile::DotOp op);
+  void await(tile::AwaitOp op);
+  mlir::Value descriptor(mlir::Value offset);
+  static bool holdsSums(mlir::Type type);
+  mlir::Type registersOf(mlir::Type pending);
+
+  // TileResults.cpp
+  mlir::LogicalResult map(tile::MapOp op);
+  mlir::Value mapPair(tile::MapOp op, llvm::ArrayRef<mlir::Value> pairs);
+  mlir::Value narrow(mlir::Value pair, mlir::FloatType to);
+  void put(tile::PutOp op);
+  void putStaged(tile::PutOp op);
+  void putDirect(tile::PutOp op);
+  void storePair(tile::PutOp op, mlir::Value pair, mlir::Value row,
+                 mlir::Value col);
+
+  mlir::Value i32(int64_t v);
+  mlir::Value i64(int64_t v);
+  mlir::Value add(mlir::Value a, mlir::Value b);
+  mlir::Value mul(mlir::Value a, int64_t b);
+  mlir::Value shared(mlir::Value offset);
+  mlir::Value toCluster(mlir::Value sharedPointer);
+  mlir::Value mapArgument(const TensorMap &map);
+  mlir::Value isLess(mlir::Value a, mlir::Value b);
+  mlir::Value isZero(mlir::Value value);
+  /// Runs `body` in threads where the condition holds.
+  void guarded(mlir::Value condition, llvm::function_ref<void()> body);
+  mlir::Value assembly(mlir::Type result, mlir::ValueRange operands,
+                       llvm::StringRef text, llvm::StringRef constraints);
+
+  tile::FuncOp func;
+  TileLayout layout;
+  tile::ScheduleAttr schedule;
+  mlir::OpBuilder builder;
+  mlir::Location loc;
+  mlir::LLVM::LLVMFuncOp target;
+  mlir::Block *entry = nullptr;
+  unsigned slots = 0;
+  /// Set in the prologue: the shared memory, as a pointer and a number, and
+  /// the thread's index in the CTA and in its warpgroup.
+  mlir::Value base, baseNumber, thread, own, lane;
+  mlir::Value consumer; // its number, in that role
+  /// Of each pipe: the producer's, and a consumer's first and last stage.
+  llvm::DenseMap<mlir::Value, Cursor> produced, waited, released;
+  llvm::DenseMap<mlir::Value, mlir::Value> offsets; // of blocks
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>> pairs; // of values
+};
+
+} // namespace bitpact::codegen
+
+#endif

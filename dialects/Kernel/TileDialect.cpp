@@ -1,0 +1,126 @@
+//===- TileDialect.cpp - types and the schedule of tile kernels -*- C++ -*-===//
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#include "dialects/Kernel/Tiles.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace bitpact::tile;
+
+/// `128x64xbf16`
+static ParseResult parseShape(AsmParser &parser, int64_t &rows, int64_t &cols,
+                              Type &elementType) {
+  SmallVector<int64_t> dims;
+  SMLoc at = parser.getCurrentLocation();
+  if (parser.parseDimensionList(dims, /*allowDynamic=*/false) ||
+      parser.parseType(elementType))
+    return failure();
+  if (dims.size() != 2)
+    return parser.emitError(at) << "has " << dims.size()
+                                << " extents; a block has rows and columns";
+  rows = dims[0];
+  cols = dims[1];
+  return success();
+}
+
+static void printShape(AsmPrinter &printer, int64_t rows, int64_t cols,
+                       Type elementType) {
+  printer << rows << 'x' << cols << 'x' << elementType;
+}
+
+#include "dialects/Kernel/TileDialect.cpp.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "dialects/Kernel/TileTypes.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialects/Kernel/TileAttrs.cpp.inc"
+
+void TileDialect::initialize() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "dialects/Kernel/TileTypes.cpp.inc"
+      >();
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialects/Kernel/TileAttrs.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/Kernel/TileOps.cpp.inc"
+      >();
+}
+
+using Emit = llvm::function_ref<InFlightDiagnostic()>;
+
+static LogicalResult verifyShape(Emit emitError, int64_t rows, int64_t cols,
+                                 Type element) {
+  if (rows < 1 || cols < 1)
+    return emitError() << "extents are " << rows << " and " << cols
+                       << "; they must be positive";
+  if (!isa<FloatType>(element))
+    return emitError() << "element type is " << element
+                       << "; it must be a float";
+  return success();
+}
+
+LogicalResult BlockType::verify(Emit emitError, int64_t rows, int64_t cols,
+                                Type element) {
+  return verifyShape(emitError, rows, cols, element);
+}
+
+LogicalResult PendingType::verify(Emit emitError, int64_t rows, int64_t cols,
+                                  Type element) {
+  return verifyShape(emitError, rows, cols, element);
+}
+
+LogicalResult ValuesType::verify(Emit emitError, int64_t rows, int64_t cols,
+                                 Type element) {
+  return verifyShape(emitError, rows, cols, element);
+}
+
+LogicalResult PipeType::verify(Emit emitError, int64_t stages,
+                               ArrayRef<Type> blocks) {
+  if (stages < 2)
+    return emitError() << "has " << stages
+                       << " stages; a producer that is ahead needs two";
+  for (Type type : blocks)
+    if (!isa<BlockType>(type))
+      return emitError() << "holds " << type << "; stages hold !tile.block";
+  return success();
+}
+
+LogicalResult ScheduleAttr::verify(Emit emitError, int64_t m, int64_t n,
+                                   int64_t k, int64_t stages, int64_t consumers,
+                                   int64_t group, StringRef copy,
+                                   int64_t producerRegisters,
+                                   int64_t consumerRegisters) {
+  for (auto [name, value, least] :
+       {std::tuple("m", m, 1), {"n", n, 1}, {"k", k, 1}, {"stages", stages, 2},
+        {"consumers", consumers, 1}, {"group", group, 1},
+        {"producer_registers", producerRegisters, 0},
+        {"consumer_registers", consumerRegisters, 0}})
+    if (value < least)
+      return emitError() << name << " is " << value << "; it must be at least "
+                         << least;
+  if (m % consumers)
+    return emitError() << "m is " << m << "; " << consumers
+                       << " consumers cannot share it evenly";
+  if (copy != "bulk" && copy != "plain")
+    return emitError() << "copy is '" << copy
+                       << "'; allowed are bulk and plain";
+  return success();
+}
+
+std::string ScheduleAttr::text() const {
+  return llvm::formatv("tiles m={0} n={1} k={2} stages={3} consumers={4} "
+                       "group={5} copy={6}",
+                       getM(), getN(), getK(), getStages(), getConsumers(),
+                       getGroup(), getCopy());
+}

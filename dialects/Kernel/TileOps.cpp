@@ -1,0 +1,236 @@
+//===- TileOps.cpp - syntax and verifiers of tile kernels -*- C++ -*-===//
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#include "dialects/Kernel/Tiles.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/OpImplementation.h"
+
+using namespace mlir;
+using namespace bitpact::tile;
+using bitpact::kernel::BufferType;
+
+#define GET_OP_CLASSES
+#include "dialects/Kernel/TileOps.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// tile.func and its parts
+//===----------------------------------------------------------------------===//
+
+BlockArgument FuncOp::slot(StringRef name) {
+  for (auto [i, attr] : llvm::enumerate(getSlots()))
+    if (cast<StringAttr>(attr).getValue() == name)
+      return getBody().getArgument(i);
+  return {};
+}
+
+LogicalResult FuncOp::verify() {
+  Block &entry = getBody().front();
+  if (getSlots().size() != entry.getNumArguments())
+    return emitOpError() << "has " << entry.getNumArguments()
+                         << " arguments but names " << getSlots().size()
+                         << " slots";
+  for (Type type : entry.getArgumentTypes())
+    if (!isa<BufferType>(type) && !type.isInteger(64))
+      return emitOpError() << "argument of type " << type
+                           << "; allowed are !kernel.buffer and i64";
+  size_t roles = llvm::range_size(entry.getOps<RolesOp>());
+  if (roles > 1)
+    return emitOpError() << "has " << roles << " tile.roles; one is allowed";
+  return success();
+}
+
+ParseResult FuncOp::parse(OpAsmParser &parser, OperationState &result) {
+  StringAttr name;
+  SmallVector<OpAsmParser::Argument> arguments;
+  ArrayAttr slots;
+  if (parser.parseSymbolName(name, "sym_name", result.attributes) ||
+      parser.parseArgumentList(arguments, OpAsmParser::Delimiter::Paren,
+                               /*allowType=*/true) ||
+      parser.parseKeyword("slots") ||
+      parser.parseAttribute(slots, "slots", result.attributes) ||
+      parser.parseKeyword("schedule"))
+    return failure();
+  auto schedule =
+      dyn_cast_if_present<ScheduleAttr>(ScheduleAttr::parse(parser, Type()));
+  if (!schedule)
+    return failure();
+  result.addAttribute("schedule", schedule);
+  Region *body = result.addRegion();
+  if (parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
+      parser.parseRegion(*body, arguments))
+    return failure();
+  if (body->empty())
+    body->emplaceBlock();
+  return success();
+}
+
+void FuncOp::print(OpAsmPrinter &printer) {
+  printer << ' ';
+  printer.printSymbolName(getSymName());
+  printer << '(';
+  llvm::interleaveComma(
+      getBody().getArguments(), printer,
+      [&](BlockArgument argument) { printer.printRegionArgument(argument); });
+  printer << ") slots " << getSlots() << " schedule ";
+  getSchedule().print(printer);
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
+                                           {"sym_name", "slots", "schedule"});
+  printer << ' ';
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+LogicalResult ViewOp::verify() {
+  Type buffer = cast<BufferType>(getBuffer().getType()).getElementType();
+  if (buffer != getType().getElementType())
+    return emitOpError() << "of " << getType().getElementType()
+                         << " in a buffer of " << buffer;
+  for (Value operand : getOperands()) {
+    auto argument = dyn_cast<BlockArgument>(operand);
+    if (!argument || !isa<FuncOp>(argument.getOwner()->getParentOp()))
+      return emitOpError() << "is described by something other than arguments "
+                              "of the function";
+  }
+  return success();
+}
+
+LogicalResult RolesOp::verify() {
+  if (getProducer().getNumArguments() != 0)
+    return emitOpError() << "has a producer with arguments; it takes none";
+  Region &consumers = getConsumers();
+  if (consumers.getNumArguments() != 1 ||
+      !consumers.getArgument(0).getType().isInteger(32))
+    return emitOpError() << "has consumers that do not take their number, i32";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Pipes
+//===----------------------------------------------------------------------===//
+
+/// What moves stages on stands in the role that it belongs to.
+static LogicalResult verifyRole(Operation *op, bool inProducer) {
+  auto roles = op->getParentOfType<RolesOp>();
+  if (!roles ||
+      roles.getProducer().isAncestor(op->getParentRegion()) != inProducer)
+    return op->emitOpError() << "stands outside of the "
+                             << (inProducer ? "producer" : "consumers");
+  return success();
+}
+
+template <typename StageOp> static LogicalResult verifyBlocks(StageOp op) {
+  ArrayRef<Type> wanted = op.getPipe().getType().getBlocks();
+  if (!llvm::equal(op.getBlocks().getTypes(), wanted))
+    return op.emitOpError() << "gives other blocks than stages of "
+                            << op.getPipe().getType() << " hold";
+  return success();
+}
+
+LogicalResult AcquireOp::verify() {
+  if (failed(verifyRole(*this, true)))
+    return failure();
+  return verifyBlocks(*this);
+}
+
+LogicalResult CommitOp::verify() { return verifyRole(*this, true); }
+
+LogicalResult WaitOp::verify() {
+  if (failed(verifyRole(*this, false)))
+    return failure();
+  return verifyBlocks(*this);
+}
+
+LogicalResult ReleaseOp::verify() { return verifyRole(*this, false); }
+
+LogicalResult FetchOp::verify() {
+  if (failed(verifyRole(*this, true)))
+    return failure();
+  Type from = getView().getType().getElementType(),
+       to = getBlock().getType().getElementType();
+  if (from != to)
+    return emitOpError() << "from a view of " << from << " to a block of "
+                         << to;
+  if (!getBlock().getDefiningOp<AcquireOp>())
+    return emitOpError() << "to a block that tile.acquire did not give";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Products and results
+//===----------------------------------------------------------------------===//
+
+LogicalResult RowsOp::verify() {
+  BlockType from = getBlock().getType(), to = getType();
+  if (from.getElementType() != to.getElementType() ||
+      from.getCols() != to.getCols() || from.getRows() % to.getRows())
+    return emitOpError() << "of " << from << " cannot be " << to
+                         << "; parts have all columns and divide the rows";
+  return success();
+}
+
+LogicalResult DotOp::verify() {
+  BlockType a = getA().getType(), b = getB().getType();
+  PendingType sums = getType();
+  if (a.getElementType() != b.getElementType() || a.getCols() != b.getCols())
+    return emitOpError() << "of " << a << " and " << b
+                         << "; they must have one element type and as many "
+                            "columns";
+  if (sums.getRows() != a.getRows() || sums.getCols() != b.getRows())
+    return emitOpError() << "of " << a.getRows() << " and " << b.getRows()
+                         << " rows gives " << sums;
+  if (getSums() && getSums().getType() != sums)
+    return emitOpError() << "takes sums of type " << getSums().getType()
+                         << " and gives " << sums;
+  return success();
+}
+
+LogicalResult SettleOp::verify() {
+  if (getBehind() < 0)
+    return emitOpError() << "behind is " << getBehind()
+                         << "; it must not be negative";
+  return success();
+}
+
+LogicalResult AwaitOp::verify() {
+  PendingType from = getSums().getType();
+  ValuesType to = getType();
+  if (from.getRows() != to.getRows() || from.getCols() != to.getCols() ||
+      from.getElementType() != to.getElementType())
+    return emitOpError() << "of " << from << " gives " << to;
+  return success();
+}
+
+LogicalResult MapOp::verify() {
+  Block &body = getBody().front();
+  if (getValues().empty() || body.getNumArguments() != getValues().size())
+    return emitOpError() << "has " << getValues().size() << " operands and "
+                         << body.getNumArguments()
+                         << " elements; there is one element an operand";
+  ValuesType result = getType();
+  for (auto [value, element] :
+       llvm::zip(getValues(), body.getArgumentTypes())) {
+    auto type = cast<ValuesType>(value.getType());
+    if (type.getRows() != result.getRows() ||
+        type.getCols() != result.getCols())
+      return emitOpError() << "of " << type << " gives " << result;
+    if (type.getElementType() != element)
+      return emitOpError() << "has elements of type " << element << " from "
+                           << type;
+  }
+  Value yielded = cast<YieldOp>(body.getTerminator()).getValue();
+  if (!yielded || yielded.getType() != result.getElementType())
+    return emitOpError() << "does not yield an element of " << result;
+  return success();
+}
+
+LogicalResult PutOp::verify() {
+  if (failed(verifyRole(*this, false)))
+    return failure();
+  Type from = getValues().getType().getElementType(),
+       to = getView().getType().getElementType();
+  if (from != to)
+    return emitOpError() << "of " << from << " to a view of " << to;
+  return success();
+}

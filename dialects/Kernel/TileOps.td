@@ -1,0 +1,308 @@
+//===- TileOps.td - functions, roles and pipes of tile kernels -*- tablegen -*-===//
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===----------------------------------------------------------------------===//
+
+#ifndef BITPACT_DIALECTS_KERNEL_TILEOPS_TD
+#define BITPACT_DIALECTS_KERNEL_TILEOPS_TD
+
+include "dialects/Kernel/KernelTypes.td"
+include "dialects/Kernel/TileTypes.td"
+include "mlir/IR/BuiltinAttributes.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Tile_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Tile_Dialect, mnemonic, traits>;
+
+//===- structure -----------------------------------------------------------===//
+
+def Tile_FuncOp : Tile_Op<"func", [IsolatedFromAbove, Symbol, SingleBlock,
+                                   NoTerminator]> {
+  let summary = "the body of one program of a launch of blocks";
+  let description = [{
+    Arguments follow the calling convention of packages, as those of
+    `kernel.func`; `slots` names them in order. The body makes views and pipes
+    and then has one `tile.roles`.
+
+    Example:
+    ```mlir
+    tile.func @f(%x: !kernel.buffer<bf16>, %x.s0: i64, %tokens: i64, %in: i64)
+        slots ["x", "x:0", "tokens", "in"]
+        schedule <m = 128, n = 256, k = 64, stages = 4, consumers = 2,
+                  group = 8, copy = "bulk", producer_registers = 40,
+                  consumer_registers = 232> {
+      %view = tile.view %x[%tokens, %in] stride %x.s0
+        : !kernel.buffer<bf16>, !tile.view<bf16>
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$slots,
+                       Tile_Schedule:$schedule, OptionalAttr<StrAttr>:$contract);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The argument of that slot name; null if there is none.
+    ::mlir::BlockArgument slot(::llvm::StringRef name);
+  }];
+}
+
+def Tile_ProgramOp : Tile_Op<"program", [Pure]> {
+  let summary = "which program this is";
+  let description = [{
+    Programs are persistent: each takes every n-th block, where n is
+    `tile.programs`. Example: `%p = tile.program`.
+  }];
+  let results = (outs I32:$result);
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_ProgramsOp : Tile_Op<"programs", [Pure]> {
+  let summary = "how many programs a launch has";
+  let description = "Example: `%n = tile.programs`.";
+  let results = (outs I32:$result);
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_ViewOp : Tile_Op<"view", [Pure]> {
+  let summary = "a tensor as a matrix";
+  let description = [{
+    `stride` elements lie between the beginnings of neighbouring rows; buffer,
+    extents and stride are arguments of the function, so that a target may
+    describe the matrix before the launch. Example:
+    `%v = tile.view %x[%tokens, %in] stride %x.s0 : !kernel.buffer<bf16>, !tile.view<bf16>`.
+  }];
+  let arguments = (ins Kernel_Buffer:$buffer, I64:$rows, I64:$cols, I64:$stride);
+  let results = (outs Tile_View:$result);
+  let assemblyFormat = [{
+    $buffer `[` $rows `,` $cols `]` `stride` $stride attr-dict `:`
+    qualified(type($buffer)) `,` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_PipeOp : Tile_Op<"pipe", [MemoryEffects<[MemAlloc]>]> {
+  let summary = "makes a pipe, all of whose stages are free";
+  let description = [{
+    Example: `%p = tile.pipe : !tile.pipe<4 of !tile.block<128x64xbf16>>`.
+  }];
+  let results = (outs Tile_Pipe:$result);
+  let assemblyFormat = "attr-dict `:` qualified(type($result))";
+}
+
+def Tile_RolesOp : Tile_Op<"roles", [HasParent<"FuncOp">, NoTerminator,
+                                     SingleBlock]> {
+  let summary = "the producer and the consumers, side by side";
+  let description = [{
+    The second region runs once for each consumer of the schedule, which gets
+    its number; all see the same pipes.
+
+    Example:
+    ```mlir
+    tile.roles producer {
+      %a = tile.acquire %p : !tile.pipe<4 of !tile.block<64x64xbf16>>
+        -> !tile.block<64x64xbf16>
+      tile.fetch %v[%row, %col] to %a : !tile.view<bf16>, !tile.block<64x64xbf16>
+      tile.commit %p : !tile.pipe<4 of !tile.block<64x64xbf16>>
+    } consumers {
+    ^bb0(%number: i32):
+      %b = tile.wait %p : !tile.pipe<4 of !tile.block<64x64xbf16>>
+        -> !tile.block<64x64xbf16>
+      tile.release %p : !tile.pipe<4 of !tile.block<64x64xbf16>>
+    }
+    ```
+  }];
+  let regions = (region SizedRegion<1>:$producer, SizedRegion<1>:$consumers);
+  let assemblyFormat = "`producer` $producer `consumers` $consumers attr-dict";
+  let hasVerifier = 1;
+}
+
+//===- pipes ---------------------------------------------------------------===//
+
+class Tile_StageOp<string mnemonic, list<Trait> traits = []>
+    : Tile_Op<mnemonic, !listconcat([MemoryEffects<[MemRead, MemWrite]>],
+                                    traits)> {
+  let arguments = (ins Tile_Pipe:$pipe);
+  let hasVerifier = 1;
+}
+
+class Tile_BlocksOp<string mnemonic> : Tile_StageOp<mnemonic> {
+  let results = (outs Variadic<Tile_Block>:$blocks);
+  let assemblyFormat = [{
+    $pipe attr-dict `:` qualified(type($pipe)) `->` qualified(type($blocks))
+  }];
+}
+
+def Tile_AcquireOp : Tile_BlocksOp<"acquire"> {
+  let summary = "the next stage, once all consumers have released it";
+  let description = [{
+    In the producer. Its blocks hold nothing. Example: see `tile.roles`.
+  }];
+}
+
+def Tile_CommitOp : Tile_StageOp<"commit"> {
+  let summary = "says that every block of the acquired stage is being fetched";
+  let description = [{
+    Each block must have been fetched once since the stage was acquired.
+    Example: see `tile.roles`.
+  }];
+  let assemblyFormat = "$pipe attr-dict `:` qualified(type($pipe))";
+}
+
+def Tile_WaitOp : Tile_BlocksOp<"wait"> {
+  let summary = "the next stage, once its blocks have arrived";
+  let description = "In a consumer. Example: see `tile.roles`.";
+}
+
+def Tile_ReleaseOp : Tile_StageOp<"release"> {
+  let summary = "gives back the stage that this consumer has had for longest";
+  let description = [{
+    Nothing may read its blocks any more: products of them have been settled or
+    awaited. Example: see `tile.roles`.
+  }];
+  let assemblyFormat = "$pipe attr-dict `:` qualified(type($pipe))";
+}
+
+def Tile_FetchOp : Tile_Op<"fetch", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "begins to copy a block of a view";
+  let description = [{
+    Its first element is at (`row`, `col`); elements beyond the extents arrive
+    as zero. Example:
+    `tile.fetch %v[%row, %col] to %a : !tile.view<bf16>, !tile.block<64x64xbf16>`.
+  }];
+  let arguments = (ins Tile_View:$view, I32:$row, I32:$col, Tile_Block:$block);
+  let assemblyFormat = [{
+    $view `[` $row `,` $col `]` `to` $block attr-dict `:`
+    qualified(type($view)) `,` qualified(type($block))
+  }];
+  let hasVerifier = 1;
+}
+
+//===- products ------------------------------------------------------------===//
+
+def Tile_RowsOp : Tile_Op<"rows", [Pure]> {
+  let summary = "some rows of a block";
+  let description = [{
+    Those of part `number`, where the block is cut into parts of the result's
+    height. Example:
+    `%b = tile.rows %a part %c : !tile.block<128x64xbf16> -> !tile.block<64x64xbf16>`.
+  }];
+  let arguments = (ins Tile_Block:$block, I32:$number);
+  let results = (outs Tile_Block:$result);
+  let assemblyFormat = [{
+    $block `part` $number attr-dict `:` qualified(type($block)) `->`
+    qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_DotOp : Tile_Op<"dot", [MemoryEffects<[MemRead]>]> {
+  let summary = "begins to add products of rows of two blocks";
+  let description = [{
+    Element (i, j) takes the products of row i of `a` and row j of `b` into its
+    sum, as many at a time as the atom has, in ascending order; without `sums`
+    from +0. Products that follow each other on the same sums are executed in
+    the order of the program.
+
+    Example:
+    ```mlir
+    %s = tile.dot %a, %b atom "dot.nv(16,25)"
+      : !tile.block<64x64xbf16>, !tile.block<256x64xbf16>
+      -> !tile.pending<64x256xf32>
+    %t = tile.dot %a, %b on %s atom "dot.nv(16,25)"
+      : !tile.block<64x64xbf16>, !tile.block<256x64xbf16>
+      -> !tile.pending<64x256xf32> from !tile.pending<64x256xf32>
+    ```
+  }];
+  let arguments = (ins Tile_Block:$a, Tile_Block:$b,
+                       Optional<Tile_Pending>:$sums, StrAttr:$atom);
+  let results = (outs Tile_Pending:$result);
+  let assemblyFormat = [{
+    $a `,` $b (`on` $sums^)? `atom` $atom attr-dict `:` qualified(type($a)) `,`
+    qualified(type($b)) `->` qualified(type($result))
+    (`from` qualified(type($sums))^)?
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_SettleOp : Tile_Op<"settle", [MemoryEffects<[MemRead, MemWrite]>,
+                                       AllTypesMatch<["sums", "result"]>]> {
+  let summary = "waits until all products but the last few have read their blocks";
+  let description = [{
+    Example: `%t = tile.settle %s behind 1 : !tile.pending<64x256xf32>`.
+  }];
+  let arguments = (ins Tile_Pending:$sums, I64Attr:$behind);
+  let results = (outs Tile_Pending:$result);
+  let assemblyFormat = [{
+    $sums `behind` $behind attr-dict `:` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_AwaitOp : Tile_Op<"await", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "the sums, once all products are in them";
+  let description = [{
+    Example: `%v = tile.await %s : !tile.pending<64x256xf32> ->
+    !tile.values<64x256xf32>`.
+  }];
+  let arguments = (ins Tile_Pending:$sums);
+  let results = (outs Tile_Values:$result);
+  let assemblyFormat = [{
+    $sums attr-dict `:` qualified(type($sums)) `->` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+//===- results -------------------------------------------------------------===//
+
+def Tile_MapOp : Tile_Op<"map", [Pure, SingleBlock,
+                                 SingleBlockImplicitTerminator<"YieldOp">]> {
+  let summary = "arithmetic on every element of values of one shape";
+  let description = [{
+    The region has the elements as arguments and yields that of the result.
+
+    Example:
+    ```mlir
+    %y = tile.map %v : !tile.values<64x256xf32> -> !tile.values<64x256xbf16> {
+    ^bb0(%e: f32):
+      %n = kernel.narrow %e : f32 to bf16
+      tile.yield %n : bf16
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Tile_Values>:$values);
+  let results = (outs Tile_Values:$result);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $values `:` qualified(type($values)) `->` qualified(type($result)) $body
+    attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_YieldOp : Tile_Op<"yield", [Terminator, Pure, HasParent<"MapOp">]> {
+  let summary = "the element of a result";
+  let description = "Example: see `tile.map`.";
+  let arguments = (ins Optional<AnyFloat>:$value);
+  let builders = [OpBuilder<(ins), "">];
+  let assemblyFormat = "($value^ `:` type($value))? attr-dict";
+}
+
+def Tile_PutOp : Tile_Op<"put", [MemoryEffects<[MemWrite]>]> {
+  let summary = "writes values to a view";
+  let description = [{
+    The first element goes to (`row`, `col`); those beyond the extents are not
+    written. Example:
+    `tile.put %y to %v[%row, %col] : !tile.values<64x256xbf16>, !tile.view<bf16>`.
+  }];
+  let arguments = (ins Tile_Values:$values, Tile_View:$view, I32:$row, I32:$col);
+  let assemblyFormat = [{
+    $values `to` $view `[` $row `,` $col `]` attr-dict `:`
+    qualified(type($values)) `,` qualified(type($view))
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // BITPACT_DIALECTS_KERNEL_TILEOPS_TD
