@@ -37,8 +37,9 @@ private:
   }
   /// Blocks of that length in a dim, as i32.
   Value blocksOf(StringRef dim, int64_t length) {
-    Value extent = narrow(func.slot(dim));
-    return arith::CeilDivUIOp::create(builder, loc, extent, i32(length));
+    Value beyond = arith::AddIOp::create(builder, loc, narrow(func.slot(dim)),
+                                         i32(length - 1));
+    return arith::DivUIOp::create(builder, loc, beyond, i32(length));
   }
   Value view(StringRef tensor, StringRef rowDim, StringRef colDim);
   void forEachBlock(Body body);

@@ -14,7 +14,8 @@ namespace {
 
 class CudaTarget final : public Target {
 public:
-  CudaTarget(std::string arch, unsigned sharedBytesMax, unsigned vectorBits)
+  CudaTarget(std::string arch, unsigned sharedBytesMax, unsigned vectorBits,
+             std::vector<std::string> matrixAtoms = {})
       : name(std::move(arch)) {
     facts.subgroupWidth = 32;
     facts.maxThreadsPerCta = 1024;
@@ -24,6 +25,7 @@ public:
     facts.vectorBits = vectorBits;
     facts.nativeAlign = vectorBits / 8;
     facts.atoms = {"dot.fma.f32", "dot.fma.f64"};
+    append_range(facts.atoms, matrixAtoms);
   }
 
   TargetKind kind() const override { return TargetKind::Cuda; }
@@ -59,7 +61,9 @@ private:
 
 void registerCudaTargets(TargetRegistry &registry) {
   registry.add(std::make_unique<CudaTarget>("sm_80", 163 * 1024, 128));
-  registry.add(std::make_unique<CudaTarget>("sm_90a", 227 * 1024, 128));
+  registry.add(std::make_unique<CudaTarget>(
+      "sm_90a", 227 * 1024, 128,
+      std::vector<std::string>{"dot.nv(16,25)", "dot.nv(16,25).f16"}));
   registry.add(std::make_unique<CudaTarget>("sm_100a", 227 * 1024, 256));
 }
 

@@ -112,9 +112,11 @@ std::string PackageBuilder::addVariant(package::Variant variant,
     variant.id = uniqueId(*contract, target);
   variant.target = {kindOf(target), target.arch().str(),
                     target.features().str()};
+  std::vector<package::Argument> maps = std::move(variant.arguments);
   variant.arguments = package::argumentList(
       contract->tensors, dimOrder.at(contract->digest),
       variant.workspace != "0", faulty.count(contract->digest));
+  llvm::append_range(variant.arguments, maps);
   if (variant.tensors.empty())
     for (const package::ContractTensor &tensor : contract->tensors)
       variant.tensors.push_back(

@@ -26,8 +26,8 @@ public:
 
   /// `variant` holds what the schedule knows: contract, roles, priority,
   /// entry, schedule, conditions, launch geometry, workspace, evidence. The
-  /// rest (id if empty, target, files, arguments, tensors if empty,
-  /// resources) is filled in here. Returns the id. The contract must be in
+  /// rest (id if empty, target, files, arguments before those given, tensors if
+  /// empty, resources) is filled in here. Returns the id. The contract must be in
   /// (std::logic_error).
   std::string addVariant(package::Variant variant, const Target &target,
                          const CompiledCode &code);

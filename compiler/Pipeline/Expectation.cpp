@@ -44,6 +44,10 @@ codegen::LintExpectation pipeline::expectationOf(pact::ContractOp contract,
       max |= reduce.getKind() == pact::ReduceKind::Max;
   }
   codegen::LintExpectation expected;
+  for (NamedAttribute bound : contract.getPrimitives())
+    expected.allowMatrix |=
+        bool(SymbolTable::lookupNearestSymbolFrom<pact::AtomOp>(
+            contract, cast<FlatSymbolRefAttr>(bound.getValue())));
   expected.allowFma = fma;
   if (!fma)
     expected.none(OpKind::Fma);

@@ -7,6 +7,7 @@
 #include "codegen/CPU/ConvertKernel.h"
 #include "codegen/Lowering/Passes.h"
 #include "codegen/Lowering/RowLowering.h"
+#include "codegen/Lowering/TileLowering.h"
 #include "codegen/NVPTX/ConvertKernel.h"
 #include "codegen/NVPTX/Ptxas.h"
 #include "codegen/Package/PackageBuilder.h"
@@ -14,7 +15,9 @@
 #include "compiler/Interpreter/Interpreter.h"
 #include "compiler/Pipeline/Cache.h"
 #include "compiler/Pipeline/Expectation.h"
+#include "compiler/Pipeline/TileLaunch.h"
 #include "compiler/Schedule/Schedule.h"
+#include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -58,6 +61,7 @@ struct Job {
   bool hasScratch = false;
   std::vector<LaunchedKernel> kernels;
   bool fromCache = false;
+  codegen::TileLayout tiles;
 };
 
 class Compilation {
@@ -76,6 +80,9 @@ private:
   LogicalResult compileAll();
   LogicalResult compileJob(Job &job);
   LogicalResult prove(const Job &job, ArrayRef<kernel::FuncOp> kernels);
+  LogicalResult lowerRows(Job &job, ModuleOp module);
+  LogicalResult lowerTiles(Job &job, ModuleOp module);
+  void describeRows(const Job &job, package::Variant &variant);
   /// What faults are planted in, or what was not proved, is not kept.
   static std::string cacheDirectory(const CompileRequest &request) {
     bool plain = !request.stopAfter && request.proveKernels &&
@@ -210,6 +217,9 @@ void addLowering(PassManager &manager, codegen::TargetKind kind, Phase until) {
   if (until < Phase::Convert)
     return;
   manager.addPass(createConversion(kind));
+  // What NVVM writes as PTX.
+  if (kind == codegen::TargetKind::Cuda)
+    manager.addPass(createConvertNVVMToLLVMPass());
   lowering::addToLLVMPasses(manager);
 }
 
@@ -254,15 +264,14 @@ LogicalResult Compilation::prove(const Job &job,
   return success(holds);
 }
 
-LogicalResult Compilation::compileJob(Job &job) {
+LogicalResult Compilation::lowerRows(Job &job, ModuleOp module) {
   pact::ContractOp contract = contractOf(job.contract);
-  OwningOpRef<ModuleOp> module = ModuleOp::create(contract.getLoc());
   FailureOr<SmallVector<kernel::FuncOp>> kernels =
       lowering::lowerRows(contract, operatorOf(job.contract),
-                          job.proposal.schedule, job.entry, *module);
+                          job.proposal.schedule, job.entry, module);
   if (succeeded(kernels) && request.mutateKernel)
-    request.mutateKernel(*module);
-  if (failed(kernels) || failed(mlir::verify(*module)))
+    request.mutateKernel(module);
+  if (failed(kernels) || failed(mlir::verify(module)))
     return brokenInvariant(contract.getLoc(), "lowering");
   if (request.proveKernels && failed(prove(job, *kernels)))
     return brokenInvariant(contract.getLoc(), "the proof of the kernel");
@@ -280,6 +289,32 @@ LogicalResult Compilation::compileJob(Job &job) {
             .wasInterrupted();
   }
   job.access = access.getDictionary(context);
+  return success();
+}
+
+LogicalResult Compilation::lowerTiles(Job &job, ModuleOp module) {
+  pact::ContractOp contract = contractOf(job.contract);
+  tile::FuncOp kernel =
+      lowering::lowerTiles(contract, operatorOf(job.contract),
+                           job.proposal.tiles, job.entry, module);
+  if (request.mutateKernel)
+    request.mutateKernel(module);
+  if (failed(mlir::verify(module)))
+    return brokenInvariant(contract.getLoc(), "lowering");
+  llvm::Expected<codegen::TileLayout> layout = codegen::layOut(kernel);
+  if (!layout)
+    return brokenInvariant(contract.getLoc(),
+                           llvm::toString(layout.takeError()));
+  job.tiles = std::move(*layout);
+  return success();
+}
+
+LogicalResult Compilation::compileJob(Job &job) {
+  pact::ContractOp contract = contractOf(job.contract);
+  OwningOpRef<ModuleOp> module = ModuleOp::create(contract.getLoc());
+  if (failed(job.proposal.tiles ? lowerTiles(job, *module)
+                                : lowerRows(job, *module)))
+    return failure();
   if (stops(Phase::Lower)) {
     job.text = print(*module);
     return success();
@@ -305,6 +340,8 @@ LogicalResult Compilation::compileJob(Job &job) {
   // spilled without any unrolling (around the call of a long division, say) is
   // kept, and the manifest counts it.
   kernel::ScheduleAttr was = job.proposal.schedule;
+  if (job.proposal.tiles && code->resources.spills)
+    return brokenInvariant(contract.getLoc(), "keeping sums in registers");
   if (code->resources.spills && (was.getUnroll() > 1 || was.getAhead())) {
     job.proposal.schedule = was.getAhead() ? was.withAhead(0)
                                            : was.withUnroll(was.getUnroll() / 2);
@@ -374,7 +411,8 @@ bool Compilation::takeFromCache(Job &job, const std::string &key) {
 }
 
 LogicalResult Compilation::compileOrTake(Job &job) {
-  if (!cache.isOn())
+  // An entry says nothing of tensor maps.
+  if (!cache.isOn() || job.proposal.tiles)
     return compileJob(job);
   std::string key = cacheKey(job);
   if (takeFromCache(job, key))
@@ -445,39 +483,47 @@ package::Launch launchOf(const LaunchedKernel &kernel,
   return launch;
 }
 
+void Compilation::describeRows(const Job &job, package::Variant &variant) {
+  pact::ContractOp contract = contractOf(job.contract);
+  pact::OperatorOp op = operatorOf(job.contract);
+  lowering::RowFamily family =
+      llvm::cantFail(lowering::rowFamily(contract, op));
+  variant.launch = launchOf(job.kernels.front(), family, *job.target);
+  for (const LaunchedKernel &next : ArrayRef(job.kernels).drop_front())
+    variant.then.push_back({next.entry, launchOf(next, family, *job.target)});
+  variant.workspace =
+      lowering::workspaceOf(contract, op, job.proposal.schedule);
+  for (NamedAttribute bound : job.access) {
+    std::string tensor = bound.getName().str();
+    int64_t bytes = cast<IntegerAttr>(bound.getValue()).getInt();
+    Type element = cast<TypeAttr>(contract.getTypes().get(tensor)).getValue();
+    variant.when.align[tensor] = bytes;
+    variant.when.strideMultiple[tensor] =
+        bytes / (element.getIntOrFloatBitWidth() / 8);
+  }
+}
+
 LogicalResult Compilation::package(CompileResult &result) {
   codegen::PackageBuilder builder;
   for (const reader::ReadResult &contract : contracts)
     builder.addContract(contract.canonical, contract.digest);
   for (const Job &job : jobs) {
-    kernel::ScheduleAttr schedule = job.proposal.schedule;
     package::Variant variant;
     variant.contract = contracts[job.contract].digest;
     variant.roles = job.proposal.roles;
     variant.priority = job.proposal.priority;
     variant.entry = job.entry;
-    variant.schedule = schedule.text();
+    variant.schedule = job.proposal.text();
     // No AMD GPU has run it: the lint and the published ISA stand behind it.
     if (job.target->kind() == codegen::TargetKind::Hip)
       variant.evidence = package::Evidence::Model;
-    pact::ContractOp contract = contractOf(job.contract);
-    pact::OperatorOp op = operatorOf(job.contract);
-    lowering::RowFamily family =
-        llvm::cantFail(lowering::rowFamily(contract, op));
-    variant.launch = launchOf(job.kernels.front(), family, *job.target);
-    for (const LaunchedKernel &next : ArrayRef(job.kernels).drop_front())
-      variant.then.push_back({next.entry, launchOf(next, family, *job.target)});
-    variant.workspace = lowering::workspaceOf(contract, op, schedule);
+    if (job.proposal.tiles)
+      describeTiles(contractOf(job.contract), operatorOf(job.contract),
+                    job.proposal.tiles, job.tiles, variant);
+    else
+      describeRows(job, variant);
     for (const auto &[dim, range] : job.proposal.dims)
       variant.when.dims[dim] = {range.first, range.second};
-    for (NamedAttribute bound : job.access) {
-      std::string tensor = bound.getName().str();
-      int64_t bytes = cast<IntegerAttr>(bound.getValue()).getInt();
-      Type element = cast<TypeAttr>(contract.getTypes().get(tensor)).getValue();
-      variant.when.align[tensor] = bytes;
-      variant.when.strideMultiple[tensor] =
-          bytes / (element.getIntOrFloatBitWidth() / 8);
-    }
     result.variants.push_back(
         builder.addVariant(variant, *job.target, *job.code));
   }
@@ -502,7 +548,7 @@ FailureOr<CompileResult> Compilation::run() {
     for (const Job &job : jobs)
       result.text += job.entry + " " + job.target->spec() + " [" +
                      llvm::join(job.proposal.roles, " ") + "] " +
-                     job.proposal.schedule.text() + rowsText(job.proposal) +
+                     job.proposal.text() + rowsText(job.proposal) +
                      "\n";
     return result;
   }
@@ -525,7 +571,8 @@ FailureOr<CompileResult> Compilation::run() {
 } // namespace
 
 void pipeline::registerDialects(DialectRegistry &registry) {
-  registry.insert<pact::PactDialect, kernel::KernelDialect, LLVM::LLVMDialect,
+  registry.insert<pact::PactDialect, kernel::KernelDialect, tile::TileDialect,
+                  LLVM::LLVMDialect,
                   NVVM::NVVMDialect, ROCDL::ROCDLDialect, arith::ArithDialect,
                   cf::ControlFlowDialect, scf::SCFDialect, ub::UBDialect,
                   vector::VectorDialect>();

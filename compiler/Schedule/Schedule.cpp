@@ -4,6 +4,7 @@
 #include "compiler/Schedule/Schedule.h"
 
 #include "codegen/Lowering/RowLowering.h"
+#include "compiler/Schedule/TileSchedule.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -201,6 +202,7 @@ schedule::propose(pact::ContractOp contract, pact::OperatorOp op,
     llvm::consumeError(family.takeError()); // whyNot says it for each
   }
   std::vector<std::string> refusals;
+  proposeTiles(contract, op, target, roles, proposals, refusals);
   const Candidate *taken = nullptr;
   bool hasColumns = false;
   bool gpu = target.kind() != codegen::TargetKind::Cpu;
@@ -246,7 +248,7 @@ schedule::propose(pact::ContractOp contract, pact::OperatorOp op,
     auto same = llvm::find_if(
         proposals, [&](const Proposal &p) { return p.schedule == attr; });
     if (same == proposals.end()) {
-      proposals.push_back({attr, forRoles, c.priority, dims});
+      proposals.push_back({attr, {}, forRoles, c.priority, dims});
       continue;
     }
     std::vector<std::string> all;

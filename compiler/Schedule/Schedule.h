@@ -5,7 +5,7 @@
 #define BITPACT_COMPILER_SCHEDULE_SCHEDULE_H
 
 #include "codegen/Target/Target.h"
-#include "dialects/Kernel/KernelDialect.h"
+#include "dialects/Kernel/Tiles.h"
 #include "dialects/Pact/Pact.h"
 
 #include <map>
@@ -14,11 +14,16 @@ namespace bitpact::schedule {
 
 /// A schedule and whom it serves. Lower priorities are tried first at launch.
 struct Proposal {
+  /// One of them is set: of a kernel of rows, or of tiles.
   kernel::ScheduleAttr schedule;
+  tile::ScheduleAttr tiles;
   std::vector<std::string> roles;
   int64_t priority;
   /// Extents of dims for which it is meant, least and most.
   std::map<std::string, std::pair<int64_t, int64_t>> dims;
+
+  /// One line for manifests and reports.
+  std::string text() const { return tiles ? tiles.text() : schedule.text(); }
 };
 
 /// Schedules that keep the contract on the target, best first, for the roles

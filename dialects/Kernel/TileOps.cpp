@@ -202,6 +202,9 @@ LogicalResult AwaitOp::verify() {
   return success();
 }
 
+/// What a map has before its arithmetic is written.
+void YieldOp::build(OpBuilder &, OperationState &) {}
+
 LogicalResult MapOp::verify() {
   Block &body = getBody().front();
   if (getValues().empty() || body.getNumArguments() != getValues().size())

@@ -150,7 +150,9 @@ static void planContract(Kernel &kernel, const ContractEntry &contract,
 static StepPlan planStep(const Resolver &resolve,
                          const package::Launch &launch) {
   StepPlan plan = {{}, launch.rowsPerProgram, -1, launch.split.length,
-                   launch.split.less};
+                   launch.split.less, {}, launch.ctasPerUnit};
+  for (const package::Tile &tile : launch.tiles)
+    plan.tiles.emplace_back(resolve.dim(tile.dim), tile.length);
   for (const std::string &dim : launch.parallelDims)
     plan.parallelDims.push_back(resolve.dim(dim));
   if (!launch.split.dim.empty())
@@ -185,9 +187,11 @@ static Candidate planVariant(const Kernel &kernel, uint32_t index) {
   for (const package::Step &step : variant.then)
     plan.steps.push_back(planStep(resolve, step.launch));
   for (const package::Argument &argument : variant.arguments) {
-    SlotPlan slot = {argument.kind, 0, uint8_t(argument.axis), 0};
+    SlotPlan slot = {argument.kind, 0, uint8_t(argument.axis), 0, argument.box};
     if (!argument.tensor.empty())
       slot.tensor = resolve.tensor(argument.tensor);
+    if (argument.kind == ArgumentKind::TensorMap)
+      plan.mapped |= 1u << slot.tensor;
     if (argument.kind == ArgumentKind::Dim)
       slot.dim = resolve.dim(argument.dim);
     plan.slots.push_back(slot);

@@ -51,6 +51,7 @@ struct Bound {
 struct SlotPlan {
   package::ArgumentKind kind;
   uint8_t tensor, axis, dim;
+  package::Box box; // of a tensor map
 };
 
 struct TermPlan {
@@ -68,6 +69,8 @@ struct StepPlan {
   int64_t rowsPerProgram;
   int splitDim; // -1: none
   int64_t splitLength, splitLess;
+  std::vector<std::pair<uint8_t, int64_t>> tiles; // dim and length
+  int64_t ctasPerUnit;
 };
 
 // One variant, with everything that a launch compares as numbers.
@@ -77,6 +80,7 @@ struct Candidate {
   uint64_t align[maxTensors];
   int64_t strideMultiple[maxTensors];
   uint32_t alias[maxTensors]; // bit i: may be the same as input i
+  uint32_t mapped = 0;        // bit i: a copy unit is told where tensor i lies
   std::vector<StepPlan> steps; // at least one, launched one after the other
   std::vector<SlotPlan> slots;
   std::vector<TermPlan> workspace;

@@ -35,8 +35,15 @@ uint64_t workspaceBytes(const Candidate &candidate,
 }
 
 static int64_t programsOf(const StepPlan &step,
-                          const int64_t extents[maxDims]) {
+                          const int64_t extents[maxDims], uint32_t units) {
   int64_t rows = 1;
+  for (auto [dim, length] : step.tiles)
+    if (__builtin_mul_overflow(rows, (extents[dim] - 1) / length + 1, &rows))
+      fail(BITPACT_INVALID_ARGUMENT, "these dims have too many tiles");
+  if (!step.tiles.empty())
+    return step.ctasPerUnit
+               ? std::min(rows, int64_t(units) * step.ctasPerUnit)
+               : rows;
   for (uint8_t dim : step.parallelDims)
     if (__builtin_mul_overflow(rows, extents[dim], &rows))
       fail(BITPACT_INVALID_ARGUMENT, "the parallel dims have too many rows");
@@ -90,7 +97,7 @@ void prepare(const Kernel &kernel, const int64_t extents[maxDims]) {
   kernel.device->checkFork();
   for (const Candidate &candidate : kernel.candidates) {
     for (const StepPlan &step : candidate.steps)
-      programsOf(step, extents);
+      programsOf(step, extents, kernel.device->units);
     workspaceBytes(candidate, extents);
     candidate.code->prepare();
   }
@@ -110,6 +117,18 @@ static void checkWorkspace(const bitpact_launch_args &args, uint64_t bytes) {
          "workspace: is at {}, must be aligned to 256 bytes", args.workspace);
 }
 
+// Where there is one row nobody steps to the next, but the unit wants a pitch.
+static drivers::MapWork mapOf(const Kernel &kernel, const Bound &bound,
+                              const SlotPlan &slot, size_t index) {
+  const TensorPlan &tensor = kernel.tensors[slot.tensor];
+  int64_t rows = bound.dims[tensor.dims[0]], cols = bound.dims[tensor.dims[1]];
+  int64_t pitch = bound.strides[slot.tensor][0] * tensor.elementBytes;
+  if (rows == 1)
+    pitch = (cols * tensor.elementBytes + 15) / 16 * 16;
+  return {index, bound.data[slot.tensor], tensor.type, rows, cols, pitch,
+          slot.box};
+}
+
 void launch(const Kernel &kernel, const bitpact_launch_args &args) {
   drivers::Device &device = *kernel.device;
   Bound bound;
@@ -122,6 +141,8 @@ void launch(const Kernel &kernel, const bitpact_launch_args &args) {
   checkWorkspace(args, workspaceBytes(candidate, bound.dims));
 
   std::array<uint64_t, package::maxArguments> slots;
+  std::array<drivers::MapWork, package::maxTensorMaps> maps;
+  size_t mapCount = 0;
   for (size_t i = 0; i < candidate.slots.size(); ++i) {
     const SlotPlan &slot = candidate.slots[i];
     switch (slot.kind) {
@@ -137,6 +158,10 @@ void launch(const Kernel &kernel, const bitpact_launch_args &args) {
     case ArgumentKind::Workspace:
       slots[i] = reinterpret_cast<uint64_t>(args.workspace);
       break;
+    case ArgumentKind::TensorMap:
+      slots[i] = 0;
+      maps[mapCount++] = mapOf(kernel, bound, slot, i);
+      break;
     case ArgumentKind::Fault:
       slots[i] = kernel.fault->address();
       if (!slots[i])
@@ -149,13 +174,15 @@ void launch(const Kernel &kernel, const bitpact_launch_args &args) {
   }
   drivers::Route route = device.route(args.stream);
   for (size_t i = 0; i < candidate.steps.size(); ++i) {
-    int64_t programs = programsOf(candidate.steps[i], bound.dims);
+    int64_t programs =
+        programsOf(candidate.steps[i], bound.dims, device.units);
     int64_t parts = partsOf(candidate.steps[i], bound.dims), all;
     if (__builtin_mul_overflow(programs, parts, &all))
       fail(BITPACT_INVALID_ARGUMENT, "the launch has too many programs");
     if (all > 0)
       candidate.code->launch({slots.data(), candidate.slots.size(), programs,
-                              bound.bytes, args.stream, i, parts});
+                              bound.bytes, args.stream, i, parts, maps.data(),
+                              mapCount});
   }
 
   Record record = {};

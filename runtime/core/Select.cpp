@@ -217,6 +217,17 @@ void bind(const Kernel &kernel, const bitpact_launch_args &args, Bound &bound) {
                  kernel.dims[i].name, bound.dims[i]);
 }
 
+// What a copy unit can be told: rows that follow each other, not too far apart.
+static bool hasPitch(const Kernel &kernel, const Candidate &candidate,
+                     const Bound &bound, size_t tensor) {
+  const TensorPlan &plan = kernel.tensors[tensor];
+  if (!(candidate.mapped >> tensor & 1) || bound.dims[plan.dims[0]] == 1)
+    return true;
+  constexpr int64_t most = int64_t(1) << 40; // bytes
+  int64_t stride = bound.strides[tensor][0];
+  return stride > 0 && stride < most / plan.elementBytes;
+}
+
 // The index of the first condition that does not hold is never needed when one
 // fits, so the words for it are found in a second pass.
 static bool fits(const Kernel &kernel, const Candidate &candidate,
@@ -233,6 +244,8 @@ static bool fits(const Kernel &kernel, const Candidate &candidate,
     for (uint32_t axis = 0; axis + 1 < kernel.tensors[i].rank; ++axis)
       if (bound.strides[i][axis] % candidate.strideMultiple[i])
         return false;
+    if (!hasPitch(kernel, candidate, bound, i))
+      return false;
   }
   return true;
 }
@@ -262,6 +275,10 @@ static std::string misfit(const Kernel &kernel, const Candidate &candidate,
                            "multiple of {}",
                            name, bound.strides[i][axis], axis,
                            candidate.strideMultiple[i]);
+    if (!hasPitch(kernel, candidate, bound, i))
+      return fmt::format("tensor '{}' has stride {}, it needs rows that follow "
+                         "each other within 2^40 bytes",
+                         name, bound.strides[i][0]);
   }
   return "fits";
 }

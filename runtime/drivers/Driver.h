@@ -19,6 +19,15 @@ namespace bitpact::drivers {
 // How a launch reached the device; the integers stand in records.
 enum class Route : uint32_t { Eager = 0, Capture = 1, Replay = 2 };
 
+// A matrix that a copy unit is to know, and which slot gets its description.
+struct MapWork {
+  size_t slot;
+  uint64_t data;
+  package::ElementType type;
+  int64_t rows, cols, pitch; // the pitch in bytes
+  package::Box box;
+};
+
 // What one launch hands to a loaded entry.
 struct Work {
   const uint64_t *slots;
@@ -28,6 +37,8 @@ struct Work {
   void *stream;
   size_t step = 0;   // which of the variant's entries
   int64_t parts = 1; // programs that share the rows of one
+  const MapWork *maps = nullptr;
+  size_t mapCount = 0;
 };
 
 // The loaded entries of one variant. Of several, each finds what the one

@@ -63,6 +63,8 @@ const char *name(ArgumentKind kind) {
     return "workspace";
   case ArgumentKind::Fault:
     return "fault";
+  case ArgumentKind::TensorMap:
+    return "tensor_map";
   }
   return "?";
 }
@@ -106,13 +108,16 @@ static json fileJson(const FileEntry &entry) {
 
 static json argumentJson(const Argument &argument) {
   json value = {{"kind", name(argument.kind)}};
-  if (argument.kind == ArgumentKind::Pointer ||
-      argument.kind == ArgumentKind::Stride)
+  if (!argument.tensor.empty())
     value["tensor"] = argument.tensor;
   if (argument.kind == ArgumentKind::Stride)
     value["axis"] = argument.axis;
   if (argument.kind == ArgumentKind::Dim)
     value["dim"] = argument.dim;
+  if (argument.kind == ArgumentKind::TensorMap)
+    value["box"] = {{"rows", argument.box.rows},
+                    {"cols", argument.box.cols},
+                    {"swizzle", argument.box.swizzle}};
   return value;
 }
 
@@ -156,6 +161,14 @@ static json launchJson(const Launch &launch) {
     value["split"] = {{"dim", launch.split.dim},
                       {"length", launch.split.length},
                       {"less", launch.split.less}};
+  if (!launch.tiles.empty()) {
+    json tiles = json::array();
+    for (const Tile &tile : launch.tiles)
+      tiles.push_back({{"dim", tile.dim}, {"length", tile.length}});
+    value["tiles"] = tiles;
+  }
+  if (launch.ctasPerUnit)
+    value["ctas_per_unit"] = launch.ctasPerUnit;
   return value;
 }
 
@@ -221,17 +234,17 @@ std::vector<Argument> argumentList(const std::vector<ContractTensor> &tensors,
                                    bool workspace, bool fault) {
   std::vector<Argument> arguments;
   for (const ContractTensor &tensor : tensors) {
-    arguments.push_back({ArgumentKind::Pointer, tensor.name, 0, ""});
+    arguments.push_back({ArgumentKind::Pointer, tensor.name, 0, "", {}});
     for (size_t axis = 0; axis + 1 < tensor.dims.size(); ++axis)
       arguments.push_back(
-          {ArgumentKind::Stride, tensor.name, int64_t(axis), ""});
+          {ArgumentKind::Stride, tensor.name, int64_t(axis), "", {}});
   }
   for (const std::string &dim : dimOrder)
-    arguments.push_back({ArgumentKind::Dim, "", 0, dim});
+    arguments.push_back({ArgumentKind::Dim, "", 0, dim, {}});
   if (workspace)
-    arguments.push_back({ArgumentKind::Workspace, "", 0, ""});
+    arguments.push_back({ArgumentKind::Workspace, "", 0, "", {}});
   if (fault)
-    arguments.push_back({ArgumentKind::Fault, "", 0, ""});
+    arguments.push_back({ArgumentKind::Fault, "", 0, "", {}});
   return arguments;
 }
 

@@ -27,8 +27,9 @@ namespace bitpact::package {
 
 // Format 2 has variants of several steps, launches that are split, and ceil()
 // in workspace sizes, the type i64, the tensor kind "index" and the argument
-// kind "fault". A package that has none of them is written as format 1.
-inline constexpr int64_t formatVersion = 2;
+// kind "fault". Format 3 has tensor maps as arguments and launches of tiles. A
+// package that has none of them is written as the format that has what it has.
+inline constexpr int64_t formatVersion = 3;
 inline constexpr const char *manifestName = "manifest.json";
 
 // Bounds that let a launch work in fixed space.
@@ -37,6 +38,7 @@ inline constexpr size_t maxRank = 8;
 inline constexpr size_t maxDims = 16;
 inline constexpr size_t maxArguments = 96;
 inline constexpr size_t maxSteps = 8;
+inline constexpr size_t maxTensorMaps = 8; // of a variant
 inline constexpr int64_t maxParts = 65535; // of the second axis of a grid
 inline constexpr int64_t maxWorkspace = int64_t(1) << 48;
 
@@ -70,7 +72,8 @@ enum class ArgumentKind : uint8_t {
   Stride = 2,
   Dim = 3,
   Workspace = 4,
-  Fault = 5
+  Fault = 5,
+  TensorMap = 6
 };
 enum class Evidence : uint8_t { None = 0, Model = 1, Measured = 2 };
 
@@ -116,11 +119,21 @@ struct FileEntry {
   int64_t bytes = 0;
 };
 
+// A box of a matrix that a copy unit moves at once, in elements. `swizzle`:
+// bytes of its rows, whose 16-byte pieces are permuted.
+struct Box {
+  int64_t rows = 0, cols = 0, swizzle = 0;
+  bool operator==(const Box &) const = default;
+};
+
+// A TensorMap describes a tensor of two dims to the copy unit; it is made at
+// the launch and passed by value (CUDA: 128 bytes).
 struct Argument {
   ArgumentKind kind = ArgumentKind::Pointer;
-  std::string tensor; // Pointer, Stride
+  std::string tensor; // Pointer, Stride, TensorMap
   int64_t axis = 0;   // Stride
   std::string dim;    // Dim
+  Box box;            // TensorMap
 };
 
 struct Range {
@@ -150,6 +163,13 @@ struct Split {
   bool operator==(const Split &) const = default;
 };
 
+// Blocks of a dim, of which the last may be short.
+struct Tile {
+  std::string dim;
+  int64_t length = 1;
+  bool operator==(const Tile &) const = default;
+};
+
 struct Launch {
   int64_t threads = 1; // per CTA
   int64_t programsPerCta = 1;
@@ -157,6 +177,11 @@ struct Launch {
   std::vector<std::string> parallelDims; // rows = their product
   int64_t sharedBytes = 0;               // dynamic shared memory per CTA
   Split split;
+  // Programs are tiles, as many as all dims have together, instead of rows.
+  std::vector<Tile> tiles;
+  // Where not 0, that many CTAs a multiprocessor at most, which share the
+  // programs among themselves.
+  int64_t ctasPerUnit = 0;
 };
 
 // A kernel that runs after the first of a variant, on the same arguments.
@@ -222,7 +247,7 @@ std::string seal(Manifest &);
 
 // The argument list: for each tensor its pointer and the strides of all axes
 // but the last; every dim, in the operator's order; the workspace pointer and
-// the fault word's, where the variant has them.
+// the fault word's, where the variant has them; its tensor maps follow.
 std::vector<Argument> argumentList(const std::vector<ContractTensor> &,
                                    const std::vector<std::string> &dimOrder,
                                    bool workspace = false, bool fault = false);

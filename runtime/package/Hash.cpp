@@ -43,6 +43,13 @@ std::string manifestHash(const nlohmann::json &manifest) {
 
 int64_t formatOf(const Manifest &manifest) {
   for (const Variant &variant : manifest.variants)
+    if (!variant.launch.tiles.empty() || variant.launch.ctasPerUnit ||
+        std::any_of(variant.arguments.begin(), variant.arguments.end(),
+                    [](const Argument &argument) {
+                      return argument.kind == ArgumentKind::TensorMap;
+                    }))
+      return 3;
+  for (const Variant &variant : manifest.variants)
     if (!variant.then.empty() || variant.launch.split != Split() ||
         variant.workspace.find("ceil(") != std::string::npos)
       return 2;

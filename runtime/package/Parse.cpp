@@ -28,16 +28,16 @@ public:
     throw FormatError(fmt::format("{}: {}", path, what));
   }
 
-  // `optional`: a key that newer formats have and that may be absent.
+  // `optional`: keys that newer formats have and that may be absent.
   void keys(std::initializer_list<const char *> allowed,
-            const char *optional = "") const {
+            std::initializer_list<std::string_view> optional = {}) const {
     if (!value.is_object())
       fail(fmt::format("is {}, must be an object", shown()));
     for (const char *key : allowed)
       if (!value.contains(key))
         fail(fmt::format("misses the key '{}'", key));
     for (const auto &[key, unused] : value.items())
-      if (key != optional &&
+      if (std::find(optional.begin(), optional.end(), key) == optional.end() &&
           std::find(allowed.begin(), allowed.end(), key) == allowed.end())
         fail(fmt::format("has the unknown key '{}'; allowed: {}", key,
                          fmt::join(allowed, ", ")));
@@ -155,7 +155,7 @@ Argument parseArgument(const Field &field) {
     if (key == "kind")
       argument.kind = item.one({ArgumentKind::Pointer, ArgumentKind::Stride,
                                 ArgumentKind::Dim, ArgumentKind::Workspace,
-                                ArgumentKind::Fault});
+                                ArgumentKind::Fault, ArgumentKind::TensorMap});
   });
   switch (argument.kind) {
   case ArgumentKind::Pointer:
@@ -175,6 +175,15 @@ Argument parseArgument(const Field &field) {
   case ArgumentKind::Fault:
     field.keys({"kind"});
     break;
+  case ArgumentKind::TensorMap: {
+    field.keys({"kind", "tensor", "box"});
+    argument.tensor = field["tensor"].text();
+    Field box = field["box"];
+    box.keys({"rows", "cols", "swizzle"});
+    argument.box = {box["rows"].integer(1, 256), box["cols"].integer(1, 256),
+                    box["swizzle"].integer(0, 128)};
+    break;
+  }
   }
   return argument;
 }
@@ -200,13 +209,23 @@ Conditions parseConditions(const Field &field) {
 Launch parseLaunch(const Field &field) {
   field.keys({"threads", "programs_per_cta", "rows_per_program",
               "parallel_dims", "shared_bytes"},
-             "split");
+             {"split", "tiles", "ctas_per_unit"});
   Launch launch = {field["threads"].integer(1, 1024),
                    field["programs_per_cta"].integer(1, 1024),
                    field["rows_per_program"].integer(1, int64_t(1) << 31),
                    field["parallel_dims"].texts(),
                    field["shared_bytes"].integer(0, 1 << 24),
-                   {}};
+                   {},
+                   {},
+                   0};
+  if (field.has("tiles"))
+    field["tiles"].items([&](const Field &item) {
+      item.keys({"dim", "length"});
+      launch.tiles.push_back({item["dim"].text(),
+                              item["length"].integer(1, int64_t(1) << 31)});
+    });
+  if (field.has("ctas_per_unit"))
+    launch.ctasPerUnit = field["ctas_per_unit"].integer(1, 64);
   if (field.has("split")) {
     Field split = field["split"];
     split.keys({"dim", "length", "less"});
@@ -221,7 +240,7 @@ Variant parseVariant(const Field &field) {
   field.keys({"id", "contract", "target", "roles", "priority", "entry",
               "schedule", "code", "inspect", "arguments", "when", "tensors",
               "launch", "workspace", "resources", "evidence"},
-             "then");
+             {"then"});
   Variant variant;
   variant.id = field["id"].text();
   variant.contract = field["contract"].text();

@@ -196,6 +196,19 @@ struct Checker {
     if (!launch.split.dim.empty() && !contract.dims.count(launch.split.dim))
       fail("{}.split.dim: '{}' is not a dim of the contract", at,
            launch.split.dim);
+    std::set<std::string> tiled;
+    for (const Tile &tile : launch.tiles) {
+      if (!contract.dims.count(tile.dim))
+        fail("{}.tiles: '{}' is not a dim of the contract", at, tile.dim);
+      once(tiled, at + ".tiles", tile.dim);
+    }
+    if (!launch.tiles.empty() &&
+        (!launch.parallelDims.empty() || launch.split != Split()))
+      fail("{}: has tiles beside rows or a split; programs are one of them",
+           at);
+    if (launch.ctasPerUnit && launch.tiles.empty())
+      fail("{}.ctas_per_unit: is {}, but there are no tiles", at,
+           launch.ctasPerUnit);
   }
 
   void arguments(const Variant &variant, const ContractEntry &contract,
@@ -223,6 +236,16 @@ struct Checker {
            order);
     std::vector<Argument> wanted =
         argumentList(contract.tensors, order, workspace, fault);
+    // Any maps may follow.
+    for (const Argument &argument : variant.arguments)
+      if (argument.kind == ArgumentKind::TensorMap) {
+        tensorMap(argument, variant, contract, at);
+        wanted.push_back(argument);
+      }
+    if (wanted.size() > maxTensorMaps + argumentList(contract.tensors, order,
+                                                     workspace, fault)
+                                            .size())
+      fail("{}: more than {} tensor maps", at, maxTensorMaps);
     auto show = [](const Argument &argument) {
       switch (argument.kind) {
       case ArgumentKind::Pointer:
@@ -235,6 +258,8 @@ struct Checker {
         return std::string("workspace");
       case ArgumentKind::Fault:
         return std::string("fault word");
+      case ArgumentKind::TensorMap:
+        return "tensor map of " + argument.tensor;
       }
       return std::string();
     };
@@ -249,6 +274,35 @@ struct Checker {
     if (workspace == Formula::parse(variant.workspace).isZero())
       fail("{}: {} a workspace pointer, but workspace is '{}'", at,
            workspace ? "has" : "misses", variant.workspace);
+  }
+
+  // What CUDA's copy unit can describe.
+  void tensorMap(const Argument &argument, const Variant &variant,
+                 const ContractEntry &contract, const std::string &at) {
+    const ContractTensor *tensor = find(contract, argument.tensor);
+    if (!tensor || tensor->dims.size() != 2)
+      fail("{}: tensor map of '{}', which is not a tensor of the contract with "
+           "two dims",
+           at, argument.tensor);
+    if (variant.target.kind != TargetKind::Cuda)
+      fail("{}: has a tensor map; only cuda has them", at);
+    const Box &box = argument.box;
+    int64_t bytes = box.cols * bytesOf(tensor->type);
+    if (bytes % 16 || (box.swizzle != 0 && box.swizzle != 32 &&
+                       box.swizzle != 64 && box.swizzle != 128) ||
+        (box.swizzle && bytes > box.swizzle))
+      fail("{}: tensor map of '{}': box of {} columns with swizzle {}; rows "
+           "must be multiples of 16 bytes, and no longer than a swizzle of 32, "
+           "64 or 128",
+           at, argument.tensor, box.cols, box.swizzle);
+    auto align = variant.when.align.find(argument.tensor);
+    auto multiple = variant.when.strideMultiple.find(argument.tensor);
+    if (align == variant.when.align.end() || align->second % 16 ||
+        multiple == variant.when.strideMultiple.end() ||
+        multiple->second * bytesOf(tensor->type) % 16)
+      fail("{}: tensor map of '{}' without the condition that its rows are "
+           "aligned to 16 bytes",
+           at, argument.tensor);
   }
 
   const ContractTensor *find(const ContractEntry &contract,

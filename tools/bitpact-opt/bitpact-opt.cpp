@@ -5,7 +5,7 @@
 #include "codegen/CPU/ConvertKernel.h"
 #include "codegen/Lowering/Passes.h"
 #include "codegen/NVPTX/ConvertKernel.h"
-#include "dialects/Kernel/KernelDialect.h"
+#include "dialects/Kernel/Tiles.h"
 #include "dialects/Pact/Pact.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -27,7 +27,7 @@ using namespace bitpact;
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
-  registry.insert<pact::PactDialect, kernel::KernelDialect,
+  registry.insert<pact::PactDialect, kernel::KernelDialect, tile::TileDialect,
                   mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect,
                   mlir::func::FuncDialect, mlir::gpu::GPUDialect,
                   mlir::LLVM::LLVMDialect, mlir::NVVM::NVVMDialect,

@@ -17,6 +17,28 @@ static const char *nameOf(const Api &api, Result result) {
   return api.errorName(result, &text) == 0 && text ? text : "unknown error";
 }
 
+int tensorMapType(package::ElementType type) {
+  switch (type) {
+  case package::ElementType::BF16:
+    return 9;
+  case package::ElementType::F16:
+    return 6;
+  case package::ElementType::F32:
+    return 7;
+  case package::ElementType::F64:
+    return 8;
+  case package::ElementType::I32:
+    return 3;
+  case package::ElementType::I64:
+    return 5;
+  }
+  return -1;
+}
+
+int tensorMapSwizzle(int64_t bytes) {
+  return bytes == 128 ? 3 : bytes == 64 ? 2 : bytes == 32 ? 1 : 0;
+}
+
 static void load(Api &api) {
   void *library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (!library)
@@ -36,6 +58,9 @@ static void load(Api &api) {
       reinterpret_cast<decltype(api.member.function)>(find(#symbol));
   BITPACT_CUDA_FUNCTIONS(BITPACT_CUDA_FIND)
 #undef BITPACT_CUDA_FIND
+  api.encodeTiled.function =
+      reinterpret_cast<decltype(api.encodeTiled.function)>(
+          ::dlsym(library, api.encodeTiled.symbol));
   if (Result result = api.init(0))
     fail(BITPACT_MISSING_DEVICE, "no CUDA device: cuInit: {} ({})",
          nameOf(api, result), result);

@@ -29,6 +29,18 @@ enum : int {
   errorNoDevice = 100,
 };
 
+// How the copy unit sees a matrix. The driver fills it and a kernel reads it.
+struct alignas(64) TensorMap {
+  uint64_t opaque[16];
+};
+enum : int {
+  tensorMapPlain = 0,      // not interleaved
+  tensorMapPromote256 = 3, // requests of the second-level cache, in bytes
+  tensorMapZeroFill = 0,   // beyond the extents
+};
+int tensorMapType(package::ElementType type);
+int tensorMapSwizzle(int64_t bytes);
+
 // X(member, symbol, parameters)
 #define BITPACT_CUDA_FUNCTIONS(X)                                              \
   X(init, cuInit, (unsigned))                                                  \
@@ -80,6 +92,11 @@ struct Api {
   Entry<Result parameters> member{#symbol};
   BITPACT_CUDA_FUNCTIONS(BITPACT_CUDA_MEMBER)
 #undef BITPACT_CUDA_MEMBER
+  // From CUDA 12 on; null before.
+  Entry<Result(TensorMap *, int, unsigned, void *, const uint64_t *,
+               const uint64_t *, const uint32_t *, const uint32_t *, int, int,
+               int, int)>
+      encodeTiled{"cuTensorMapEncodeTiled"};
 
   // The driver, started; loaded once for the process. Throws
   // BITPACT_MISSING_DEVICE where there is none.

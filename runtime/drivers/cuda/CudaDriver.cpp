@@ -69,6 +69,23 @@ struct Cuda {
   static void allowShared(const Api &api, Api::Function function, int bytes) {
     api.call(api.functionSet, function, cuda::functionMaxDynamicShared, bytes);
   }
+
+  using TensorMap = cuda::TensorMap;
+  static void describe(const Api &api, const MapWork &work, TensorMap &map) {
+    if (!api.encodeTiled.function)
+      runtime::fail(BITPACT_DRIVER_ERROR,
+                    "libcuda.so.1 has no {}; the driver is too old for this "
+                    "variant",
+                    api.encodeTiled.symbol);
+    uint64_t extents[] = {uint64_t(work.cols), uint64_t(work.rows)};
+    uint64_t pitch[] = {uint64_t(work.pitch)};
+    uint32_t box[] = {uint32_t(work.box.cols), uint32_t(work.box.rows)};
+    uint32_t steps[] = {1, 1};
+    api.call(api.encodeTiled, &map, cuda::tensorMapType(work.type), 2u,
+             reinterpret_cast<void *>(work.data), extents, pitch, box, steps,
+             cuda::tensorMapPlain, cuda::tensorMapSwizzle(work.box.swizzle),
+             cuda::tensorMapPromote256, cuda::tensorMapZeroFill);
+  }
 };
 
 } // namespace

@@ -57,6 +57,12 @@ struct Hip {
 
   // All of the shared memory that a CTA may have needs no asking.
   static void allowShared(const Api &, Api::Function, int) {}
+
+  // verify() admits no tensor maps for this target.
+  struct TensorMap {};
+  static void describe(const Api &, const MapWork &, TensorMap &) {
+    runtime::fail(BITPACT_INTERNAL, "HIP has no tensor maps");
+  }
 };
 
 } // namespace

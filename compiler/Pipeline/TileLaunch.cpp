@@ -1,0 +1,36 @@
+// TileLaunch.cpp - what a tile kernel asks of its launch
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/Pipeline/TileLaunch.h"
+
+#include "codegen/Lowering/TilePlan.h"
+
+using namespace mlir;
+using namespace bitpact;
+
+/// Bytes to which the copy unit wants rows aligned.
+static constexpr int64_t kRowAlign = 16;
+
+void pipeline::describeTiles(pact::ContractOp contract, pact::OperatorOp op,
+                             tile::ScheduleAttr schedule,
+                             const codegen::TileLayout &layout,
+                             package::Variant &variant) {
+  lowering::TileFamily family = llvm::cantFail(lowering::tileFamily(op));
+  variant.launch.threads = layout.threads;
+  variant.launch.sharedBytes = layout.sharedBytes;
+  variant.launch.tiles = {{family.rowDim, schedule.getM()},
+                          {family.colDim, schedule.getN()}};
+  variant.launch.ctasPerUnit = 1;
+  for (const codegen::TensorMap &map : layout.maps) {
+    package::Argument argument;
+    argument.kind = package::ArgumentKind::TensorMap;
+    argument.tensor = map.tensor;
+    argument.box = {map.rows, map.cols, codegen::kSwizzledRow};
+    variant.arguments.push_back(argument);
+    Type element =
+        cast<TypeAttr>(contract.getTypes().get(map.tensor)).getValue();
+    variant.when.align[map.tensor] = kRowAlign;
+    variant.when.strideMultiple[map.tensor] =
+        kRowAlign / (element.getIntOrFloatBitWidth() / 8);
+  }
+}

@@ -1,0 +1,63 @@
+// TileSchedule.cpp - which tile schedules of a contract a target is offered
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/Schedule/TileSchedule.h"
+
+#include "codegen/Lowering/TilePlan.h"
+
+using namespace mlir;
+using namespace bitpact;
+using namespace bitpact::schedule;
+
+namespace {
+
+struct Candidate {
+  int64_t m, n, k, stages, consumers, group;
+  StringRef copy;
+  int64_t producerRegisters, consumerRegisters, priority;
+};
+
+/// sm_90a: 64 rows of a block for each warpgroup; as many columns as its
+/// registers have sums for, so that an operand that has been copied is used
+/// most. Four stages fill the shared memory.
+constexpr Candidate kHopper[] = {
+    {128, 256, 64, 4, 2, 8, "bulk", 40, 232, 10},
+};
+
+} // namespace
+
+void schedule::proposeTiles(pact::ContractOp contract, pact::OperatorOp op,
+                            const codegen::Target &target,
+                            ArrayRef<std::string> roles,
+                            std::vector<Proposal> &proposals,
+                            std::vector<std::string> &refusals) {
+  // Other targets have no instruction for it.
+  if (target.spec() != "cuda:sm_90a")
+    return;
+  for (const Candidate &c : kHopper) {
+    auto attr = tile::ScheduleAttr::get(
+        contract.getContext(), c.m, c.n, c.k, c.stages, c.consumers, c.group,
+        c.copy, c.producerRegisters, c.consumerRegisters);
+    if (std::optional<std::string> why = lowering::whyNot(contract, op, attr)) {
+      std::string text = "tiles: " + *why;
+      if (!llvm::is_contained(refusals, text))
+        refusals.push_back(text);
+      continue;
+    }
+    lowering::TileFamily family = llvm::cantFail(lowering::tileFamily(op));
+    std::map<std::string, std::pair<int64_t, int64_t>> dims;
+    for (const std::string &dim : {family.rowDim, family.colDim})
+      dims[dim] = {1, lowering::kMostTileRows};
+    dims[family.depthDim] = {1, lowering::kMostTileDepth};
+    // What the contract fixes needs no condition.
+    for (NamedAttribute dim : contract.getDims())
+      if (cast<IntegerAttr>(dim.getValue()).getInt() != ShapedType::kDynamic)
+        dims.erase(dim.getName().str());
+    Proposal proposal;
+    proposal.tiles = attr;
+    proposal.roles = roles.vec();
+    proposal.priority = c.priority;
+    proposal.dims = dims;
+    proposals.push_back(proposal);
+  }
+}
