@@ -83,7 +83,8 @@ llvm::Expected<TileFamily> lowering::tileFamily(pact::OperatorOp op) {
                        op.getSymName());
       family.output = output;
     } else if (!isa<pact::InputOp>(each)) {
-      return refusal("operator {0}: {1} beside a product",
+      return refusal("operator {0}: has {1} beside a product; tiles compute a "
+                     "product alone",
                      op.getSymName(), each.getName().getStringRef());
     }
   }

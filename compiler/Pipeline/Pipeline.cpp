@@ -189,6 +189,8 @@ LogicalResult Compilation::plan() {
                         {},
                         {},
                         false,
+                        {},
+                        false,
                         {}});
     }
   return success();

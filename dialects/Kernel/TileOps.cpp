@@ -187,8 +187,8 @@ LogicalResult DotOp::verify() {
 }
 
 LogicalResult SettleOp::verify() {
-  if (getBehind() < 0)
-    return emitOpError() << "behind is " << getBehind()
+  if (int64_t(getBehind()) < 0)
+    return emitOpError() << "behind is " << int64_t(getBehind())
                          << "; it must not be negative";
   return success();
 }

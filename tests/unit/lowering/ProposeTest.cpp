@@ -142,8 +142,8 @@ pact.contract "c" of @f dims {tokens = ?, hidden = 64}
     product "exact" accumulator f32>}
   rounding {y = #pact.rounding<f32 rne>}
   primitives {d.step = @"dot.nv(16,25)"})m";
-  CHECK(refusal(text, "cuda:sm_90a") ==
+  CHECK(refusal(text, "cuda:sm_80") ==
         std::vector<std::string>{
-            "contract 'c': primitive 'd.step': cuda:sm_90a has no atom "
+            "contract 'c': primitive 'd.step': cuda:sm_80 has no atom "
             "'dot.nv(16,25)'; it has dot.fma.f32, dot.fma.f64 [A4]"});
 }

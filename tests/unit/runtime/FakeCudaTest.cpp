@@ -26,6 +26,9 @@ struct FakeCudaLog {
   void *stream;
   uint64_t slots[8];
   unsigned parts, merges;
+  int mapType, mapSwizzle, mapFill;
+  uint64_t mapExtents[2], mapPitch;
+  uint32_t mapBox[2];
 };
 
 FakeCudaLog &fake() {
@@ -215,6 +218,69 @@ TEST_CASE("a variant of two steps is two launches in one stream") {
   CHECK(on.launch.run(kernel) == BITPACT_DRIVER_ERROR);
   log.failLaunch = 0;
   CHECK(log.launches == before);
+}
+
+TEST_CASE("tiles: persistent programs, and a tensor map by value") {
+  Scratch scratch;
+  Package sample;
+  package::ContractEntry contract = mapContract();
+  contract.dims["hidden"] = package::dynamicExtent;
+  sample.add(contract);
+  package::Variant tiles = variantOf(contract, "tiles", "row_sum");
+  tiles.target = {package::TargetKind::Cuda, "sm_90a", ""};
+  tiles.code.file = "code/tiles.cubin";
+  tiles.launch = {};
+  tiles.launch.threads = 128;
+  tiles.launch.sharedBytes = 200000; // more than without asking
+  tiles.launch.tiles = {{"tokens", 64}, {"hidden", 8}};
+  tiles.launch.ctasPerUnit = 1;
+  package::Argument map;
+  map.kind = package::ArgumentKind::TensorMap;
+  map.tensor = "x";
+  map.box = {64, 32, 128};
+  tiles.arguments.push_back(map);
+  tiles.when.align["x"] = 16;
+  tiles.when.strideMultiple["x"] = 4;
+  sample.add(tiles, elf);
+  sample.write(scratch / "pkg");
+  OpenPackage package = open(scratch / "pkg");
+  FakeCudaLog &log = fake();
+  OpenDevice cuda = device("cuda:0");
+  OpenKernel kernel = test::kernel(package, cuda);
+  CHECK(log.dynamicSharedSet == 200000);
+  alignas(256) static float x[65 * 40], y[65 * 33];
+  auto launch = [&](int64_t rows, int64_t columns, int64_t pitch) {
+    Tensor from(x, {rows, columns}, {kDLFloat, 32, 1}, {pitch, 1});
+    Tensor to(y, {rows, columns});
+    from.tensor.device = to.tensor.device = {kDLCUDA, 0};
+    Launch one(from, to);
+    bitpact_status status = one.run(kernel);
+    return status == BITPACT_OK ? std::string() : bitpact_last_error();
+  };
+  log.parameters = 7;
+  REQUIRE(launch(65, 33, 40) == "");
+  CHECK(log.grid == 2 * 5); // of tokens and of hidden
+  CHECK(log.shared == 200000);
+  CHECK(log.slots[6] == 0xb0c5);
+  CHECK(log.mapType == 7); // f32
+  CHECK(log.mapExtents[0] == 33);
+  CHECK(log.mapExtents[1] == 65);
+  CHECK(log.mapPitch == 160);
+  CHECK(log.mapBox[0] == 32);
+  CHECK(log.mapBox[1] == 64);
+  CHECK(log.mapSwizzle == 3); // 128 bytes
+  CHECK(log.mapFill == 0);    // zeros
+  // One row has no pitch of its own.
+  REQUIRE(launch(1, 33, 1) == "");
+  CHECK(log.mapPitch == 144);
+  // More tiles than the device has multiprocessors.
+  REQUIRE(launch(1, 1100, 1100) == "");
+  CHECK(log.grid == 132);
+  // Rows that are one and the same are nothing to step through.
+  CHECK_THAT(launch(3, 32, 0),
+             Contains("tensor 'x' has stride 0, it needs rows that follow"));
+  CHECK_THAT(launch(3, 32, 33), Contains("it needs a multiple of 4"));
+  log.parameters = 0;
 }
 
 TEST_CASE_METHOD(Cuda, "text, too much shared memory, too many threads") {

@@ -16,6 +16,10 @@ struct FakeCudaLog {
   void *stream;
   uint64_t slots[8];
   unsigned parts, merges; /* of the last launch; is it the merging kernel */
+  /* Of the last tensor map. */
+  int mapType, mapSwizzle, mapFill;
+  uint64_t mapExtents[2], mapPitch;
+  uint32_t mapBox[2];
 };
 EXPORT struct FakeCudaLog fakeCudaLog;
 
@@ -139,6 +143,24 @@ EXPORT int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz,
   int count = fakeCudaLog.parameters ? fakeCudaLog.parameters : 5;
   for (int i = 0; i < count; ++i)
     fakeCudaLog.slots[i] = *(uint64_t *)parameters[i];
+  return 0;
+}
+EXPORT int cuTensorMapEncodeTiled(void *map, int type, unsigned rank,
+                                  void *address, const uint64_t *extents,
+                                  const uint64_t *pitch, const uint32_t *box,
+                                  const uint32_t *steps, int interleave,
+                                  int swizzle, int promotion, int fill) {
+  (void)promotion;
+  if ((uintptr_t)map % 64 || (uintptr_t)address % 16 || rank != 2 ||
+      *pitch % 16 || interleave || steps[0] != 1 || steps[1] != 1)
+    return 1;
+  fakeCudaLog.mapType = type;
+  fakeCudaLog.mapSwizzle = swizzle;
+  fakeCudaLog.mapFill = fill;
+  memcpy(fakeCudaLog.mapExtents, extents, sizeof fakeCudaLog.mapExtents);
+  fakeCudaLog.mapPitch = *pitch;
+  memcpy(fakeCudaLog.mapBox, box, sizeof fakeCudaLog.mapBox);
+  *(uint64_t *)map = 0xb0c5; /* what a launch finds */
   return 0;
 }
 EXPORT int cuStreamIsCapturing(void *stream, int *status) {

@@ -1,0 +1,65 @@
+// tiles.mlir - the syntax of tile kernels
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: bitpact-opt %s | bitpact-opt | FileCheck %s
+// RUN: bitpact-opt %s --mlir-print-op-generic | bitpact-opt | FileCheck %s
+
+!a = !tile.block<128x64xbf16>
+!b = !tile.block<256x64xbf16>
+!own = !tile.block<64x64xbf16>
+!pipe = !tile.pipe<4 of !a, !b>
+!sums = !tile.pending<64x256xf32>
+
+// CHECK-LABEL: tile.func @product
+// CHECK-SAME: slots ["x", "x:0", "y", "tokens", "in"]
+// CHECK-SAME: schedule <m = 128, n = 256, k = 64, stages = 4, consumers = 2, group = 8, copy = "bulk", producer_registers = 40, consumer_registers = 232>
+tile.func @product(%x: !kernel.buffer<bf16>, %s: i64, %y: !kernel.buffer<bf16>, %tokens: i64, %in: i64)
+    slots ["x", "x:0", "y", "tokens", "in"]
+    schedule <m = 128, n = 256, k = 64, stages = 4, consumers = 2, group = 8, copy = "bulk", producer_registers = 40, consumer_registers = 232> {
+  %zero = arith.constant 0 : i32
+  // CHECK: tile.view %{{.*}}[%{{.*}}, %{{.*}}] stride %{{.*}} : !kernel.buffer<bf16>, !tile.view<bf16>
+  %from = tile.view %x[%tokens, %in] stride %s : !kernel.buffer<bf16>, !tile.view<bf16>
+  %to = tile.view %y[%tokens, %in] stride %s : !kernel.buffer<bf16>, !tile.view<bf16>
+  // CHECK: tile.pipe : !tile.pipe<4 of !tile.block<128x64xbf16>, !tile.block<256x64xbf16>>
+  %pipe = tile.pipe : !pipe
+  // CHECK: tile.roles producer {
+  tile.roles producer {
+    // CHECK: tile.program
+    // CHECK: tile.programs
+    %p = tile.program
+    %n = tile.programs
+    // CHECK: tile.acquire {{.*}} -> !tile.block<128x64xbf16>, !tile.block<256x64xbf16>
+    %stage:2 = tile.acquire %pipe : !pipe -> !a, !b
+    // CHECK: tile.fetch %{{.*}}[%{{.*}}, %{{.*}}] to %{{.*}} : !tile.view<bf16>, !tile.block<128x64xbf16>
+    tile.fetch %from[%p, %zero] to %stage#0 : !tile.view<bf16>, !a
+    tile.fetch %from[%n, %zero] to %stage#1 : !tile.view<bf16>, !b
+    // CHECK: tile.commit
+    tile.commit %pipe : !pipe
+  // CHECK: } consumers {
+  } consumers {
+  ^bb0(%number: i32):
+    // CHECK: tile.wait
+    %stage:2 = tile.wait %pipe : !pipe -> !a, !b
+    // CHECK: tile.rows %{{.*}} part %{{.*}} : !tile.block<128x64xbf16> -> !tile.block<64x64xbf16>
+    %rows = tile.rows %stage#0 part %number : !a -> !own
+    // CHECK: %[[FIRST:.*]] = tile.dot %{{.*}}, %{{.*}} atom "dot.nv(16,25)" : !tile.block<64x64xbf16>, !tile.block<256x64xbf16> -> !tile.pending<64x256xf32>
+    %first = tile.dot %rows, %stage#1 atom "dot.nv(16,25)" : !own, !b -> !sums
+    // CHECK: tile.dot %{{.*}}, %{{.*}} on %[[FIRST]] atom "dot.nv(16,25)"
+    %second = tile.dot %rows, %stage#1 on %first atom "dot.nv(16,25)" : !own, !b -> !sums from !sums
+    // CHECK: tile.settle %{{.*}} behind 1 : !tile.pending<64x256xf32>
+    %settled = tile.settle %second behind 1 : !sums
+    // CHECK: tile.release
+    tile.release %pipe : !pipe
+    // CHECK: tile.await %{{.*}} : !tile.pending<64x256xf32> -> !tile.values<64x256xf32>
+    %values = tile.await %settled : !sums -> !tile.values<64x256xf32>
+    // CHECK: tile.map %{{.*}} : !tile.values<64x256xf32> -> !tile.values<64x256xbf16> {
+    %narrow = tile.map %values : !tile.values<64x256xf32> -> !tile.values<64x256xbf16> {
+    ^bb0(%e: f32):
+      %r = kernel.narrow %e : f32 to bf16
+      // CHECK: tile.yield %{{.*}} : bf16
+      tile.yield %r : bf16
+    }
+    // CHECK: tile.put %{{.*}} to %{{.*}}[%{{.*}}, %{{.*}}] : !tile.values<64x256xbf16>, !tile.view<bf16>
+    tile.put %narrow to %to[%zero, %zero] : !tile.values<64x256xbf16>, !tile.view<bf16>
+  }
+}
