@@ -118,12 +118,12 @@ public:
     std::array<void *, package::maxArguments> parameters;
     for (size_t i = 0; i < work.slotCount; ++i)
       parameters[i] = const_cast<uint64_t *>(work.slots + i);
+    Current current(*opened); // which describing a tensor needs as well
     std::array<typename Gpu::TensorMap, package::maxTensorMaps> maps;
     for (size_t i = 0; i < work.mapCount; ++i) {
       Gpu::describe(api, work.maps[i], maps[i]);
       parameters[work.maps[i].slot] = &maps[i];
     }
-    Current current(*opened);
     api.call(api.launch, function, unsigned(ctas), unsigned(work.parts), 1,
              threads, 1, 1, shared,
              static_cast<typename Gpu::Api::Stream>(work.stream),
