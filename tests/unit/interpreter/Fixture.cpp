@@ -5,6 +5,7 @@
 
 #include "codegen/Lowering/RowLowering.h"
 #include "contracts/reference/Arithmetic.h"
+#include "dialects/Kernel/Tiles.h"
 #include "mlir/IR/Verifier.h"
 
 #include <catch2/catch.hpp>
@@ -18,7 +19,7 @@ mlir::MLIRContext &tests::context() {
   static mlir::MLIRContext *context = [] {
     mlir::DialectRegistry registry;
     registry.insert<pact::PactDialect, kernel::KernelDialect,
-                    mlir::arith::ArithDialect, mlir::scf::SCFDialect,
+                    tile::TileDialect, mlir::arith::ArithDialect, mlir::scf::SCFDialect,
                     mlir::vector::VectorDialect>();
     auto *made = new mlir::MLIRContext(registry);
     made->loadAllAvailableDialects();

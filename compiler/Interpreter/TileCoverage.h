@@ -1,0 +1,26 @@
+// TileCoverage.h - that every element of the outputs is written once
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef BITPACT_COMPILER_INTERPRETER_TILECOVERAGE_H
+#define BITPACT_COMPILER_INTERPRETER_TILECOVERAGE_H
+
+#include "compiler/Interpreter/TileMachine.h"
+
+namespace bitpact::interpreter {
+
+class TileCoverage {
+public:
+  /// Notes the elements of a window that are within the extents. One that is
+  /// outside of the tensor, or was written before, is an error.
+  mlir::LogicalResult add(tile::PutOp op, const Window &to);
+  /// An element that was never written is an error at the kernel.
+  mlir::LogicalResult finish(tile::FuncOp func,
+                             const std::map<std::string, Buffer> &buffers);
+
+private:
+  std::map<const Buffer *, std::vector<bool>> written;
+};
+
+} // namespace bitpact::interpreter
+
+#endif

@@ -1,0 +1,268 @@
+// TileMachine.cpp - programs, roles and control flow of tile kernels
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/Interpreter/TileMachine.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace bitpact;
+using namespace bitpact::interpreter;
+
+std::optional<int64_t> TileView::elementAt(int64_t row, int64_t col) const {
+  if (row < 0 || col < 0 || row >= rows || col >= cols)
+    return std::nullopt;
+  return buffer->elementAt(row * stride + col).value_or(-1);
+}
+
+InFlightDiagnostic TileMachine::error(const Role &role, Operation *op) {
+  InFlightDiagnostic diagnostic = op->emitError();
+  diagnostic << op->getName() << " of program " << program << ", ";
+  if (role.consumer < 0)
+    diagnostic << "producer: ";
+  else
+    diagnostic << "consumer " << role.consumer << ": ";
+  return diagnostic;
+}
+
+int64_t TileMachine::number(Role &role, mlir::Value value) {
+  unsigned unused = 64 - value.getType().getIntOrFloatBitWidth();
+  return int64_t(uint64_t(get<int64_t>(role, value)) << unused) >> unused;
+}
+
+//===----------------------------------------------------------------------===//
+// A launch
+//===----------------------------------------------------------------------===//
+
+LogicalResult TileMachine::bindSlots(Role &role) {
+  for (auto [i, attr] : llvm::enumerate(func.getSlots())) {
+    std::string name = cast<StringAttr>(attr).str();
+    BlockArgument argument = func.getBody().getArgument(i);
+    if (isa<kernel::BufferType>(argument.getType())) {
+      if (!buffers.count(name))
+        return func.emitError()
+               << "nothing was given for slot '" << name << "'";
+      continue;
+    }
+    size_t colon = name.find(':');
+    auto buffer = buffers.find(name.substr(0, colon));
+    auto dim = dims.find(name);
+    if (colon != std::string::npos && buffer != buffers.end())
+      role.values[argument] =
+          buffer->second.strides.at(std::stoul(name.substr(colon + 1)));
+    else if (dim != dims.end())
+      role.values[argument] = dim->second;
+    else
+      return func.emitError() << "nothing was given for slot '" << name << "'";
+  }
+  return success();
+}
+
+LogicalResult TileMachine::run() {
+  for (program = 0; program < programs; ++program)
+    if (failed(runProgram()))
+      return failure();
+  return success();
+}
+
+LogicalResult TileMachine::runProgram() {
+  pipes.clear();
+  Role outer;
+  if (failed(bindSlots(outer)))
+    return failure();
+  for (Operation &op : func.getBody().front()) {
+    LogicalResult done = isa<tile::RolesOp>(op)
+                             ? runRoles(outer, cast<tile::RolesOp>(op))
+                             : success(execute(outer, op) == Outcome::Went);
+    if (failed(done))
+      return failure();
+  }
+  return finish();
+}
+
+/// Each role in turn runs as far as it can.
+LogicalResult TileMachine::runRoles(Role &outer, tile::RolesOp roles) {
+  int64_t consumers = func.getSchedule().getConsumers();
+  std::vector<Role> all(size_t(consumers) + 1);
+  for (auto [i, role] : llvm::enumerate(all)) {
+    role.consumer = int64_t(i) - 1;
+    role.values = outer.values;
+    Region &region = i ? roles.getConsumers() : roles.getProducer();
+    if (i)
+      role.values[region.getArgument(0)] = role.consumer;
+    role.frames.push_back({&region.front(), region.front().begin(), {}});
+  }
+  while (true) {
+    bool went = false, done = true;
+    for (Role &role : all) {
+      Outcome outcome = Outcome::Went;
+      while (!role.frames.empty() && (outcome = step(role)) == Outcome::Went)
+        went = true;
+      if (outcome == Outcome::Failed)
+        return failure();
+      done &= role.frames.empty();
+    }
+    if (done)
+      return success();
+    if (went)
+      continue;
+    for (Role &role : all)
+      if (!role.frames.empty())
+        return error(role, &*role.frames.back().at)
+               << "waits for a role that does not go on";
+  }
+}
+
+LogicalResult TileMachine::finish() {
+  for (auto &pipe : pipes)
+    for (auto [i, released] : llvm::enumerate(pipe->released))
+      if (released != int64_t(pipe->fillings.size()))
+        return pipe->op.emitError()
+               << "program " << program << " ends with "
+               << pipe->fillings.size() << " stages acquired, "
+               << pipe->committed << " committed and " << released
+               << " released by consumer " << i;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Control flow and scalars
+//===----------------------------------------------------------------------===//
+
+TileMachine::Outcome TileMachine::step(Role &role) {
+  Frame &frame = role.frames.back();
+  if (frame.at == frame.block->end() ||
+      frame.at->hasTrait<OpTrait::IsTerminator>()) {
+    leave(role);
+    return Outcome::Went;
+  }
+  Operation &op = *frame.at;
+  if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    ++frame.at;
+    return failed(enter(role, loop)) ? Outcome::Failed : Outcome::Went;
+  }
+  Outcome outcome = execute(role, op);
+  if (outcome == Outcome::Went)
+    ++frame.at;
+  return outcome;
+}
+
+LogicalResult TileMachine::enter(Role &role, scf::ForOp loop) {
+  Frame frame{loop.getBody(),
+              loop.getBody()->begin(),
+              loop,
+              number(role, loop.getLowerBound()),
+              number(role, loop.getUpperBound()),
+              number(role, loop.getStep())};
+  if (frame.step <= 0)
+    return error(role, loop) << "step " << frame.step;
+  for (auto [argument, result, initial] : llvm::zip(
+           loop.getRegionIterArgs(), loop.getResults(), loop.getInitArgs())) {
+    Value value = role.values.lookup(initial);
+    role.values[argument] = value;
+    role.values[result] = value;
+  }
+  if (frame.i >= frame.high)
+    return success();
+  role.values[loop.getInductionVar()] = frame.i;
+  role.frames.push_back(frame);
+  return success();
+}
+
+/// The end of a block: the next round of its loop, or what follows.
+void TileMachine::leave(Role &role) {
+  Frame &frame = role.frames.back();
+  if (!frame.loop) {
+    role.frames.pop_back();
+    return;
+  }
+  std::vector<Value> carried;
+  for (mlir::Value value : frame.block->getTerminator()->getOperands())
+    carried.push_back(role.values.lookup(value));
+  for (auto [argument, result, value] : llvm::zip(
+           frame.loop.getRegionIterArgs(), frame.loop.getResults(), carried)) {
+    role.values[argument] = value;
+    role.values[result] = value;
+  }
+  frame.i += frame.step;
+  if (frame.i >= frame.high) {
+    role.frames.pop_back();
+    return;
+  }
+  frame.at = frame.block->begin();
+  role.values[frame.loop.getInductionVar()] = frame.i;
+}
+
+LogicalResult TileMachine::scalar(Role &role, Operation &op) {
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
+    if (auto attr = dyn_cast<IntegerAttr>(constant.getValue())) {
+      role.values[constant] = int64_t(attr.getValue().getZExtValue());
+      return success();
+    }
+  std::optional<uint64_t> result;
+  if (auto least = dyn_cast<arith::MinUIOp>(op)) {
+    result = std::min(uint64_t(get<int64_t>(role, least.getLhs())),
+                      uint64_t(get<int64_t>(role, least.getRhs())));
+  } else {
+    std::optional<Action> action = actionOf(&op);
+    if (!action || isFloat(action->type))
+      return error(role, &op) << "the interpreter does not know it here";
+    SmallVector<uint64_t> operands;
+    for (mlir::Value operand : op.getOperands())
+      operands.push_back(uint64_t(get<int64_t>(role, operand)));
+    result = evaluate(*action, operands.data());
+  }
+  if (!result)
+    return error(role, &op) << "the result is not specified";
+  role.values[op.getResult(0)] = int64_t(*result);
+  return success();
+}
+
+TileMachine::Outcome TileMachine::execute(Role &role, Operation &op) {
+  auto outcomeOf = [](LogicalResult result) {
+    return failed(result) ? Outcome::Failed : Outcome::Went;
+  };
+  return llvm::TypeSwitch<Operation *, Outcome>(&op)
+      .Case([&](tile::AcquireOp each) { return acquire(role, each); })
+      .Case([&](tile::WaitOp each) { return wait(role, each); })
+      .Case([&](tile::FetchOp each) { return outcomeOf(fetch(role, each)); })
+      .Case([&](tile::CommitOp each) { return outcomeOf(commit(role, each)); })
+      .Case(
+          [&](tile::ReleaseOp each) { return outcomeOf(release(role, each)); })
+      .Case([&](tile::RowsOp each) { return outcomeOf(rows(role, each)); })
+      .Case([&](tile::DotOp each) { return outcomeOf(dot(role, each)); })
+      .Case([&](tile::SettleOp each) { return outcomeOf(settle(role, each)); })
+      .Case([&](tile::AwaitOp each) { return outcomeOf(await(role, each)); })
+      .Case([&](tile::PutOp each) { return outcomeOf(store(role, each)); })
+      .Case([&](tile::ViewOp each) { return outcomeOf(view(role, each)); })
+      .Case([&](tile::MapOp map) {
+        auto made = std::make_shared<TileValues>();
+        made->map = map;
+        for (mlir::Value value : map.getValues())
+          made->from.push_back(
+              get<std::shared_ptr<const TileValues>>(role, value));
+        role.values[map] = std::shared_ptr<const TileValues>(made);
+        return Outcome::Went;
+      })
+      .Case([&](tile::PipeOp pipe) {
+        size_t consumers = size_t(func.getSchedule().getConsumers());
+        pipes.push_back(
+            std::make_unique<Pipe>(Pipe{pipe,
+                                        pipe.getType().getStages(),
+                                        {},
+                                        0,
+                                        std::vector<int64_t>(consumers),
+                                        std::vector<int64_t>(consumers)}));
+        role.values[pipe] = pipes.back().get();
+        return Outcome::Went;
+      })
+      .Case([&](tile::ProgramOp each) {
+        role.values[each] = program;
+        return Outcome::Went;
+      })
+      .Case([&](tile::ProgramsOp each) {
+        role.values[each] = programs;
+        return Outcome::Went;
+      })
+      .Default([&](Operation *each) { return outcomeOf(scalar(role, *each)); });
+}

@@ -1,0 +1,165 @@
+// TileMachine.h - runs the roles of a tile kernel side by side
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef BITPACT_COMPILER_INTERPRETER_TILEMACHINE_H
+#define BITPACT_COMPILER_INTERPRETER_TILEMACHINE_H
+
+#include "compiler/Interpreter/Machine.h"
+#include "contracts/algebra/MergeOrder.h"
+#include "dialects/Kernel/Tiles.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+#include <functional>
+#include <memory>
+#include <variant>
+
+namespace bitpact::interpreter {
+
+/// A matrix in a tensor of the caller, as the kernel describes it.
+struct TileView {
+  Buffer *buffer;
+  int64_t rows, cols, stride;
+  /// The element of the tensor; nothing beyond the extents of the view.
+  /// Inside of them, but outside of the tensor, it is -1.
+  std::optional<int64_t> elementAt(int64_t row, int64_t col) const;
+};
+
+/// What a block holds: a part of a view, elements beyond its extents as zero.
+/// Inputs do not change during a launch, so that a copy of their elements is
+/// where they come from.
+struct Window {
+  const TileView *view = nullptr;
+  int64_t row = 0, col = 0, rows = 0, cols = 0;
+};
+
+/// Products of rows of two blocks that a sum takes into itself.
+struct TileProduct {
+  Window a, b;
+  algebra::Atom atom;
+};
+
+/// Sums, or what a map makes of other values. All elements are computed alike:
+/// element (i, j) is made of row i of each `a` and row j of each `b`.
+struct TileValues {
+  std::vector<TileProduct> products;
+  mutable tile::MapOp map;
+  std::vector<std::shared_ptr<const TileValues>> from;
+};
+
+/// The cell of one element; `sum` gives that of the products.
+Cell elementOf(const TileValues &values, TermStore &terms,
+               llvm::function_ref<Cell(llvm::ArrayRef<TileProduct>)> sum);
+
+/// Every role is a coroutine that runs until a pipe has nothing for it. What a
+/// role finds does not depend on who runs first: a pipe has one writer, and a
+/// reader waits for what has been written, so that one order stands for all.
+///
+/// Broken promises are errors at the operation: reading a stage that has not
+/// been committed or has been released, writing one that has been committed,
+/// giving back one that products may still read, sums that other products have
+/// gone on with or that were awaited before, roles that wait for each other,
+/// and stages that nobody has taken in the end.
+class TileMachine {
+public:
+  using Put = std::function<mlir::LogicalResult(
+      tile::PutOp, const std::shared_ptr<const TileValues> &, const Window &)>;
+
+  TileMachine(tile::FuncOp func, std::map<std::string, Buffer> &buffers,
+              const std::map<std::string, int64_t> &dims, int64_t programs,
+              Put put)
+      : func(func), buffers(buffers), dims(dims), programs(programs),
+        put(std::move(put)) {}
+
+  mlir::LogicalResult run();
+
+private:
+  /// The n-th filling of a pipe's stages.
+  struct Filling {
+    std::vector<std::optional<Window>> blocks;
+  };
+  struct Pipe {
+    tile::PipeOp op;
+    int64_t stages;
+    std::vector<Filling> fillings; ///< acquired so far
+    int64_t committed = 0;
+    std::vector<int64_t> waited, released; ///< by consumer
+  };
+  struct BlockRef {
+    Pipe *pipe;
+    int64_t filling;
+    size_t number;
+    int64_t row, rows, cols;
+  };
+  struct SumsRef {
+    size_t chain, length;
+  };
+  using Value =
+      std::variant<std::monostate, int64_t, const TileView *, Pipe *, BlockRef,
+                   SumsRef, std::shared_ptr<const TileValues>>;
+  struct Frame {
+    mlir::Block *block;
+    mlir::Block::iterator at;
+    mlir::scf::ForOp loop;
+    int64_t i = 0, high = 0, step = 0;
+  };
+  struct Chain {
+    std::vector<TileProduct> products;
+    bool awaited = false;
+  };
+  struct Running {
+    size_t chain;
+    BlockRef read[2];
+  };
+  struct Role {
+    int64_t consumer = -1; ///< the producer has none
+    std::vector<Frame> frames;
+    llvm::DenseMap<mlir::Value, Value> values;
+    std::vector<Chain> chains;
+    std::vector<Running> running; ///< products that may still read blocks
+  };
+  enum class Outcome { Went, Waits, Failed };
+
+  mlir::LogicalResult runProgram();
+  mlir::LogicalResult bindSlots(Role &role);
+  mlir::LogicalResult runRoles(Role &outer, tile::RolesOp roles);
+  Outcome step(Role &role);
+  Outcome execute(Role &role, mlir::Operation &op);
+  mlir::LogicalResult scalar(Role &role, mlir::Operation &op);
+  mlir::LogicalResult enter(Role &role, mlir::scf::ForOp loop);
+  void leave(Role &role);
+  mlir::LogicalResult view(Role &role, tile::ViewOp op);
+  Outcome acquire(Role &role, tile::AcquireOp op);
+  mlir::LogicalResult fetch(Role &role, tile::FetchOp op);
+  mlir::LogicalResult commit(Role &role, tile::CommitOp op);
+  Outcome wait(Role &role, tile::WaitOp op);
+  mlir::LogicalResult release(Role &role, tile::ReleaseOp op);
+  mlir::LogicalResult rows(Role &role, tile::RowsOp op);
+  mlir::LogicalResult dot(Role &role, tile::DotOp op);
+  mlir::LogicalResult settle(Role &role, tile::SettleOp op);
+  mlir::LogicalResult await(Role &role, tile::AwaitOp op);
+  mlir::LogicalResult store(Role &role, tile::PutOp op);
+  /// What the block holds, if this role may read it now.
+  mlir::FailureOr<Window> read(Role &role, mlir::Operation *op, BlockRef block);
+  mlir::FailureOr<Chain *> chainOf(Role &role, mlir::Operation *op,
+                                   mlir::Value sums);
+  mlir::LogicalResult finish();
+
+  template <typename T> T get(Role &role, mlir::Value value) {
+    return std::get<T>(role.values.lookup(value));
+  }
+  /// As a signed number.
+  int64_t number(Role &role, mlir::Value value);
+  mlir::InFlightDiagnostic error(const Role &role, mlir::Operation *op);
+
+  tile::FuncOp func;
+  std::map<std::string, Buffer> &buffers;
+  const std::map<std::string, int64_t> &dims;
+  int64_t programs, program = 0;
+  Put put;
+  std::vector<std::unique_ptr<TileView>> views;
+  std::vector<std::unique_ptr<Pipe>> pipes;
+};
+
+} // namespace bitpact::interpreter
+
+#endif

@@ -1,0 +1,161 @@
+// TileNumbers.cpp - a tile kernel run on bit patterns
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/Interpreter/TileCoverage.h"
+#include "compiler/Interpreter/TileInterpreter.h"
+#include "contracts/reference/Arithmetic.h"
+#include "contracts/reference/DotAtom.h"
+
+#include <cstring>
+
+using namespace mlir;
+using namespace bitpact;
+using namespace bitpact::interpreter;
+
+LogicalResult TileCoverage::add(tile::PutOp op, const Window &to) {
+  const Buffer *buffer = to.view->buffer;
+  std::vector<bool> &marks = written[buffer];
+  marks.resize(buffer->cells.size());
+  int64_t lastRow = std::min(to.row + to.rows, to.view->rows),
+          lastCol = std::min(to.col + to.cols, to.view->cols);
+  for (int64_t row = to.row; row < lastRow; ++row)
+    for (int64_t col = to.col; col < lastCol; ++col) {
+      int64_t element = *to.view->elementAt(row, col);
+      if (element < 0)
+        return op.emitError()
+               << "tile.put: row " << row << ", column " << col
+               << " is outside of tensor '" << buffer->name << "'";
+      if (marks[element])
+        return op.emitError()
+               << "tile.put: writes element [" << row << ", " << col
+               << "] of tensor '" << buffer->name << "' a second time";
+      marks[element] = true;
+    }
+  return success();
+}
+
+LogicalResult
+TileCoverage::finish(tile::FuncOp func,
+                     const std::map<std::string, Buffer> &buffers) {
+  for (const auto &[name, buffer] : buffers) {
+    if (!buffer.isOutput)
+      continue;
+    const std::vector<bool> &marks = written[&buffer];
+    for (size_t i = 0; i < buffer.cells.size(); ++i)
+      if (i >= marks.size() || !marks[i])
+        return func.emitError() << "element " << i << " of output '" << name
+                                << "' was never written";
+  }
+  return success();
+}
+
+namespace {
+
+/// An element of a window; zero beyond the extents of the view.
+FailureOr<double> elementAt(tile::PutOp op, const Window &window, int64_t row,
+                            int64_t col) {
+  std::optional<int64_t> element =
+      window.view->elementAt(window.row + row, window.col + col);
+  if (!element)
+    return 0.0;
+  const Buffer &buffer = *window.view->buffer;
+  if (*element < 0)
+    return op.emitError() << "row " << window.row + row << ", column "
+                          << window.col + col << " is outside of tensor '"
+                          << buffer.name << "'";
+  return reference::decode(formatOf(buffer.type), buffer.cells[*element].bits);
+}
+
+FailureOr<Cell> sumOf(tile::PutOp op, ArrayRef<TileProduct> products,
+                      int64_t row, int64_t col) {
+  double sum = 0;
+  std::vector<double> a, b;
+  for (const TileProduct &product : products)
+    for (int64_t k = 0; k < product.a.cols; k += product.atom.terms) {
+      a.clear();
+      b.clear();
+      int64_t end = std::min(k + product.atom.terms, product.a.cols);
+      for (int64_t i = k; i < end; ++i) {
+        FailureOr<double> left = elementAt(op, product.a, row, i),
+                          right = elementAt(op, product.b, col, i);
+        if (failed(left) || failed(right))
+          return failure();
+        a.push_back(*left);
+        b.push_back(*right);
+      }
+      sum = reference::dotStep(product.atom,
+                               formatOf(product.a.view->buffer->type), a.data(),
+                               b.data(), int(a.size()), sum);
+    }
+  return Cell::of(reference::encode(algebra::Format::F32, sum));
+}
+
+} // namespace
+
+FailureOr<Tensors> interpreter::interpretNumbers(tile::FuncOp func,
+                                                 const Tensors &tensors,
+                                                 const Dims &dims,
+                                                 int64_t programs) {
+  std::map<std::string, Buffer> buffers;
+  for (const auto &[name, tensor] : tensors) {
+    Buffer &buffer = buffers[name];
+    buffer.name = name;
+    buffer.type = scalarOf(tensor.format);
+    buffer.shape = tensor.shape;
+    buffer.strides = paddedStrides(tensor.shape, buffer.type, 1);
+    int64_t count = 1;
+    for (int64_t extent : tensor.shape)
+      count *= extent;
+    buffer.cells.resize(size_t(count));
+    buffer.isOutput = tensor.bytes.empty();
+    size_t bytes = algebra::bytes(tensor.format);
+    if (!buffer.isOutput && tensor.bytes.size() != size_t(count) * bytes)
+      return func.emitError()
+             << "tensor '" << name << "' has " << tensor.bytes.size()
+             << " bytes for " << count << " elements";
+    for (int64_t i = 0; i < count && !buffer.isOutput; ++i) {
+      buffer.cells[i] = Cell::of(0);
+      std::memcpy(&buffer.cells[i].bits, &tensor.bytes[i * bytes], bytes);
+    }
+  }
+  TermStore terms;
+  TileCoverage coverage;
+  auto put = [&](tile::PutOp op,
+                 const std::shared_ptr<const TileValues> &values,
+                 const Window &to) -> LogicalResult {
+    if (failed(coverage.add(op, to)))
+      return failure();
+    int64_t rows = std::min(to.rows, to.view->rows - to.row),
+            cols = std::min(to.cols, to.view->cols - to.col);
+    for (int64_t row = 0; row < rows; ++row)
+      for (int64_t col = 0; col < cols; ++col) {
+        bool broken = false;
+        Cell cell = elementOf(*values, terms, [&](auto products) {
+          FailureOr<Cell> sum = sumOf(op, products, row, col);
+          broken |= failed(sum);
+          return failed(sum) ? Cell() : *sum;
+        });
+        if (broken)
+          return failure();
+        if (!cell.isConcrete())
+          return op.emitError() << "tile.put: writes an unspecified value";
+        to.view->buffer
+            ->cells[*to.view->elementAt(to.row + row, to.col + col)] = cell;
+      }
+    return success();
+  };
+  if (failed(TileMachine(func, buffers, dims, programs, put).run()) ||
+      failed(coverage.finish(func, buffers)))
+    return failure();
+  Tensors outputs;
+  for (const auto &[name, buffer] : buffers) {
+    if (!buffer.isOutput)
+      continue;
+    reference::Tensor &tensor = outputs[name] = tensors.at(name);
+    size_t bytes = algebra::bytes(tensor.format);
+    tensor.bytes.resize(buffer.cells.size() * bytes);
+    for (auto [i, cell] : llvm::enumerate(buffer.cells))
+      std::memcpy(&tensor.bytes[i * bytes], &cell.bits, bytes);
+  }
+  return outputs;
+}

@@ -1,0 +1,239 @@
+// TilePipes.cpp - stages, products and results of interpreted tile kernels
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/Interpreter/TileMachine.h"
+
+using namespace mlir;
+using namespace bitpact;
+using namespace bitpact::interpreter;
+
+LogicalResult TileMachine::view(Role &role, tile::ViewOp op) {
+  auto argument = cast<BlockArgument>(op.getBuffer());
+  StringRef name =
+      cast<StringAttr>(func.getSlots()[argument.getArgNumber()]).getValue();
+  views.push_back(std::make_unique<TileView>(TileView{
+      &buffers.at(name.str()), get<int64_t>(role, op.getRows()),
+      get<int64_t>(role, op.getCols()), get<int64_t>(role, op.getStride())}));
+  role.values[op] = static_cast<const TileView *>(views.back().get());
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The producer
+//===----------------------------------------------------------------------===//
+
+TileMachine::Outcome TileMachine::acquire(Role &role, tile::AcquireOp op) {
+  Pipe *pipe = get<Pipe *>(role, op.getPipe());
+  int64_t filling = int64_t(pipe->fillings.size());
+  for (int64_t released : pipe->released)
+    if (released + pipe->stages <= filling)
+      return Outcome::Waits;
+  pipe->fillings.push_back(
+      {std::vector<std::optional<Window>>(op.getBlocks().size())});
+  for (auto [i, block] : llvm::enumerate(op.getBlocks())) {
+    auto type = cast<tile::BlockType>(block.getType());
+    role.values[block] =
+        BlockRef{pipe, filling, i, 0, type.getRows(), type.getCols()};
+  }
+  return Outcome::Went;
+}
+
+LogicalResult TileMachine::fetch(Role &role, tile::FetchOp op) {
+  BlockRef to = get<BlockRef>(role, op.getBlock());
+  const TileView *from = get<const TileView *>(role, op.getView());
+  if (to.filling < to.pipe->committed)
+    return error(role, op) << "writes a stage that it has committed";
+  std::optional<Window> &block =
+      to.pipe->fillings[to.filling].blocks[to.number];
+  if (block)
+    return error(role, op) << "writes a block of a stage a second time";
+  if (from->buffer->isOutput)
+    return error(role, op) << "reads output '" << from->buffer->name << "'";
+  block = Window{from, number(role, op.getRow()), number(role, op.getCol()),
+                 to.rows, to.cols};
+  return success();
+}
+
+LogicalResult TileMachine::commit(Role &role, tile::CommitOp op) {
+  Pipe *pipe = get<Pipe *>(role, op.getPipe());
+  if (pipe->committed == int64_t(pipe->fillings.size()))
+    return error(role, op) << "no stage has been acquired";
+  for (auto [i, block] :
+       llvm::enumerate(pipe->fillings[pipe->committed].blocks))
+    if (!block)
+      return error(role, op) << "block " << i << " has not been fetched";
+  ++pipe->committed;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Consumers
+//===----------------------------------------------------------------------===//
+
+TileMachine::Outcome TileMachine::wait(Role &role, tile::WaitOp op) {
+  Pipe *pipe = get<Pipe *>(role, op.getPipe());
+  int64_t &waited = pipe->waited[role.consumer];
+  if (waited == pipe->committed)
+    return Outcome::Waits;
+  for (auto [i, block] : llvm::enumerate(op.getBlocks())) {
+    auto type = cast<tile::BlockType>(block.getType());
+    role.values[block] =
+        BlockRef{pipe, waited, i, 0, type.getRows(), type.getCols()};
+  }
+  ++waited;
+  return Outcome::Went;
+}
+
+LogicalResult TileMachine::release(Role &role, tile::ReleaseOp op) {
+  Pipe *pipe = get<Pipe *>(role, op.getPipe());
+  int64_t &released = pipe->released[role.consumer];
+  if (released == pipe->waited[role.consumer])
+    return error(role, op) << "gives back a stage that it has not waited for";
+  for (const Running &product : role.running)
+    for (const BlockRef &block : product.read)
+      if (block.pipe == pipe && block.filling == released)
+        return error(role, op)
+               << "gives back a stage that products may still read";
+  ++released;
+  return success();
+}
+
+LogicalResult TileMachine::rows(Role &role, tile::RowsOp op) {
+  BlockRef block = get<BlockRef>(role, op.getBlock());
+  int64_t part = number(role, op.getNumber());
+  int64_t rows = op.getType().getRows();
+  if (part < 0 || part >= block.rows / rows)
+    return error(role, op) << "part " << part << " of " << block.rows / rows;
+  block.row += part * rows;
+  block.rows = rows;
+  role.values[op] = block;
+  return success();
+}
+
+FailureOr<Window> TileMachine::read(Role &role, Operation *op, BlockRef block) {
+  if (role.consumer < 0 || block.filling >= block.pipe->waited[role.consumer])
+    return error(role, op) << "reads a stage that it has not waited for";
+  if (block.filling < block.pipe->released[role.consumer])
+    return error(role, op) << "reads a stage that it has given back";
+  Window window = *block.pipe->fillings[block.filling].blocks[block.number];
+  window.row += block.row;
+  window.rows = block.rows;
+  return window;
+}
+
+/// Products change the sums where they are: what other products have gone on
+/// with is no more.
+FailureOr<TileMachine::Chain *> TileMachine::chainOf(Role &role, Operation *op,
+                                                     mlir::Value sums) {
+  SumsRef ref = get<SumsRef>(role, sums);
+  Chain &chain = role.chains[ref.chain];
+  if (chain.awaited)
+    return error(role, op) << "takes sums that have been awaited";
+  if (ref.length != chain.products.size())
+    return error(role, op) << "takes sums that other products have gone on "
+                              "with";
+  return &chain;
+}
+
+LogicalResult TileMachine::dot(Role &role, tile::DotOp op) {
+  BlockRef blocks[] = {get<BlockRef>(role, op.getA()),
+                       get<BlockRef>(role, op.getB())};
+  FailureOr<Window> a = read(role, op, blocks[0]),
+                    b = read(role, op, blocks[1]);
+  if (failed(a) || failed(b))
+    return failure();
+  // Atoms of one arithmetic for several formats have names of their own.
+  StringRef name = op.getAtom();
+  TileProduct product{*a, *b, {}};
+  try {
+    product.atom = algebra::Atom::parse(
+        name.take_front(name.find(')') + (name.contains(')') ? 1 : 0)).str());
+  } catch (const std::exception &) {
+    return error(role, op) << "there is no atom '" << name << "'";
+  }
+  size_t number = role.chains.size();
+  if (op.getSums()) {
+    if (failed(chainOf(role, op, op.getSums())))
+      return failure();
+    number = get<SumsRef>(role, op.getSums()).chain;
+  } else {
+    role.chains.emplace_back();
+  }
+  Chain &chain = role.chains[number];
+  chain.products.push_back(product);
+  role.running.push_back({number, {blocks[0], blocks[1]}});
+  role.values[op] = SumsRef{number, chain.products.size()};
+  return success();
+}
+
+LogicalResult TileMachine::settle(Role &role, tile::SettleOp op) {
+  if (failed(chainOf(role, op, op.getSums())))
+    return failure();
+  size_t behind = std::min(size_t(op.getBehind()), role.running.size());
+  role.running.erase(role.running.begin(), role.running.end() - behind);
+  role.values[op] = role.values.lookup(op.getSums());
+  return success();
+}
+
+LogicalResult TileMachine::await(Role &role, tile::AwaitOp op) {
+  FailureOr<Chain *> chain = chainOf(role, op, op.getSums());
+  if (failed(chain))
+    return failure();
+  size_t number = get<SumsRef>(role, op.getSums()).chain;
+  llvm::erase_if(role.running, [&](const Running &product) {
+    return product.chain == number;
+  });
+  auto made = std::make_shared<TileValues>();
+  made->products = std::move((*chain)->products);
+  (*chain)->awaited = true;
+  role.values[op] = std::shared_ptr<const TileValues>(made);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+LogicalResult TileMachine::store(Role &role, tile::PutOp op) {
+  const TileView *to = get<const TileView *>(role, op.getView());
+  if (!to->buffer->isOutput)
+    return error(role, op) << "writes input '" << to->buffer->name << "'";
+  tile::ValuesType type = op.getValues().getType();
+  Window window{to, number(role, op.getRow()), number(role, op.getCol()),
+                type.getRows(), type.getCols()};
+  if (window.row < 0 || window.col < 0)
+    return error(role, op) << "begins at row " << window.row << ", column "
+                           << window.col;
+  return put(op, get<std::shared_ptr<const TileValues>>(role, op.getValues()),
+             window);
+}
+
+Cell interpreter::elementOf(
+    const TileValues &values, TermStore &terms,
+    llvm::function_ref<Cell(ArrayRef<TileProduct>)> sum) {
+  if (!values.map)
+    return sum(values.products);
+  llvm::DenseMap<mlir::Value, Cell> cells;
+  tile::MapOp map = values.map;
+  mlir::Block &body = map.getBody().front();
+  for (auto [argument, from] : llvm::zip(body.getArguments(), values.from))
+    cells[argument] = elementOf(*from, terms, sum);
+  for (Operation &op : body.without_terminator()) {
+    if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+      auto real = dyn_cast<FloatAttr>(constant.getValue());
+      cells[constant] =
+          Cell::of(real ? real.getValue().bitcastToAPInt().getZExtValue()
+                        : cast<IntegerAttr>(constant.getValue())
+                              .getValue()
+                              .getZExtValue());
+      continue;
+    }
+    SmallVector<Cell> operands;
+    for (mlir::Value operand : op.getOperands())
+      operands.push_back(cells.lookup(operand));
+    std::optional<Action> action = actionOf(&op);
+    // An operation that is no arithmetic leaves the element unspecified.
+    cells[op.getResult(0)] = action ? terms.apply(*action, operands) : Cell();
+  }
+  return cells.lookup(cast<tile::YieldOp>(body.getTerminator()).getValue());
+}

@@ -1,0 +1,107 @@
+// TileProof.cpp - a tile kernel keeps its contract at extents that decide
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/Interpreter/TileInterpreter.h"
+
+#include <set>
+
+using namespace mlir;
+using namespace bitpact;
+using namespace bitpact::interpreter;
+
+// A kernel of tiles takes every extent as an argument, also those that the
+// contract fixes, and what it does depends on them through three numbers: rows
+// of blocks, columns of blocks and stages of a block. So it is run
+//   - at the contract's own depth, and at depths that end around an atom's
+//   step,
+//     around a stage, and around the point at which the pipe's stages are used
+//     for a second and a third time: two blocks for one program, so that a
+//     block begins in the middle of the pipe;
+//   - at rows and columns of blocks that end within a block, with a whole
+//   group,
+//     a lower one after it and several columns, and for one program, for few
+//     that each have many blocks, and for more than there are blocks.
+// What no small extent shows is an overflow of 32 bits, which
+// codegen/Lowering/TilePlan.h excludes by the extents that a launch may have.
+
+namespace {
+
+struct Case {
+  int64_t rows, cols, depth, programs;
+};
+
+std::set<int64_t> depthsOf(pact::ContractOp contract, pact::ReduceOp reduce,
+                           tile::ScheduleAttr schedule, int64_t most) {
+  auto attr = cast<pact::NodeAttr>(contract.getNodes().get(reduce.getNode()));
+  const algebra::Partition &partition = attr.getPartition().getValue();
+  int64_t limit = std::min(most, partition.capacity().value_or(most));
+  int64_t step = 1;
+  for (const algebra::MergeEntry &entry : attr.getMerge().getValue().entries())
+    if (entry.atom)
+      step = entry.atom->terms;
+  int64_t stage = schedule.getK(), ring = stage * schedule.getStages();
+  std::set<int64_t> depths;
+  for (int64_t near : {step, stage, 2 * stage, ring, ring + stage, 2 * ring})
+    for (int64_t depth : {near - 1, near, near + 1, near + step / 2})
+      if (depth >= 1 && depth <= limit)
+        depths.insert(depth);
+  int64_t own =
+      cast<IntegerAttr>(contract.getDims().get(reduce.getOver())).getInt();
+  if (own != ShapedType::kDynamic && own <= most)
+    depths.insert(own);
+  return depths;
+}
+
+std::vector<Case> casesOf(pact::ContractOp contract, pact::ReduceOp reduce,
+                          tile::ScheduleAttr schedule, int64_t most) {
+  std::vector<Case> cases;
+  std::set<int64_t> depths = depthsOf(contract, reduce, schedule, most);
+  int64_t m = schedule.getM(), n = schedule.getN();
+  for (int64_t depth : depths)
+    cases.push_back({m + 1, n / 2 + 1, depth, 1});
+  // Of depths those with one stage and with few, in both of which the last is
+  // not whole.
+  int64_t groups = schedule.getGroup() + 2;
+  int64_t rows = m * groups + m / 2 + 1, cols = 2 * n + 3;
+  for (int64_t depth : {schedule.getK() - 1, 2 * schedule.getK() + 1})
+    if (depths.count(depth))
+      for (int64_t programs : {int64_t(1), int64_t(5), 3 * (groups + 1) + 1})
+        cases.push_back({rows, cols, depth, programs});
+  cases.push_back({1, 1, *depths.begin(), 2});
+  return cases;
+}
+
+} // namespace
+
+LogicalResult interpreter::proveSchedule(pact::ContractOp contract,
+                                         pact::OperatorOp op, tile::FuncOp func,
+                                         int64_t most) {
+  auto reduces = op.getOps<pact::ReduceOp>();
+  if (reduces.empty())
+    return func.emitError() << "the operator reduces nothing";
+  pact::ReduceOp reduce = *reduces.begin();
+  auto resultDims =
+      cast<pact::RealType>(reduce.getResult().getType()).getDims();
+  if (resultDims.size() != 2)
+    return func.emitError() << "the result of a tile kernel is a matrix";
+  for (const Case &one : casesOf(contract, reduce, func.getSchedule(), most)) {
+    Dims dims = {{resultDims[0].str(), one.rows},
+                 {resultDims[1].str(), one.cols},
+                 {reduce.getOver().str(), one.depth}};
+    FailureOr<TreeReport> report =
+        interpretTrees(contract, op, func, dims, one.programs);
+    if (failed(report))
+      return failure();
+    if (report->equal())
+      continue;
+    InFlightDiagnostic error = func.emitError()
+                               << "kernel '" << func.getSymName() << "' ("
+                               << func.getSchedule().text()
+                               << ") does not keep its contract: "
+                               << report->differences.front();
+    for (const std::string &more : ArrayRef(report->differences).drop_front())
+      error.attachNote() << more;
+    return failure();
+  }
+  return success();
+}

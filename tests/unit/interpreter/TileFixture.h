@@ -1,0 +1,38 @@
+// TileFixture.h - products, tile schedules by hand, kernels and inputs
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef BITPACT_TESTS_UNIT_INTERPRETER_TILEFIXTURE_H
+#define BITPACT_TESTS_UNIT_INTERPRETER_TILEFIXTURE_H
+
+#include "compiler/Interpreter/TileInterpreter.h"
+#include "tests/unit/interpreter/Fixture.h"
+
+namespace bitpact::tests {
+
+/// `matmul@1` with every extent open; `element` is bf16 or f16, `atom` takes
+/// it.
+std::string matmulContract(const std::string &element, const std::string &atom,
+                           const std::string &partition,
+                           const std::string &merges,
+                           const std::string &output = "bf16",
+                           const std::string &in = "\"*\"");
+/// That of `matmul.json` of the examples, open.
+Case openMatmul();
+
+tile::ScheduleAttr tiles(int64_t m, int64_t n, int64_t k, int64_t stages,
+                         int64_t consumers, int64_t group);
+/// That of sm_90a, and small ones.
+std::vector<tile::ScheduleAttr> allTiles();
+
+struct TileKernel {
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  tile::FuncOp func;
+};
+/// A schedule that cannot keep the contract is a failure of the test.
+TileKernel lower(const Case &of, tile::ScheduleAttr schedule);
+
+interpreter::Dims productDims(int64_t tokens, int64_t out, int64_t in);
+
+} // namespace bitpact::tests
+
+#endif

@@ -1,0 +1,160 @@
+// TileTest.cpp - tile kernels: the oracle's bytes, the declared trees
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "contracts/reference/Arithmetic.h"
+#include "contracts/reference/DotAtom.h"
+#include "contracts/reference/Evaluator.h"
+#include "tests/unit/interpreter/TileFixture.h"
+
+#include <catch2/catch.hpp>
+#include <cstring>
+
+using namespace bitpact;
+using namespace bitpact::tests;
+
+namespace {
+
+/// Wide exponents, zeros of both signs and, sometimes, what is not finite.
+reference::Tensor matrix(algebra::Format format, int64_t rows, int64_t cols,
+                         std::mt19937 &random) {
+  reference::Tensor tensor{format, {rows, cols}, {}};
+  std::normal_distribution<double> normal;
+  bool special = random() % 3 == 0;
+  for (int64_t i = 0; i < rows * cols; ++i) {
+    double value = normal(random) * std::exp2(int(random() % 24) - 12);
+    if (random() % 16 == 0)
+      value = random() % 2 ? -0.0 : 0.0;
+    if (special && random() % 512 == 0)
+      value = random() % 2 ? HUGE_VAL : NAN;
+    uint64_t bits = reference::encode(format, value);
+    for (int byte = 0; byte < algebra::bytes(format); ++byte)
+      tensor.bytes.push_back(uint8_t(bits >> 8 * byte));
+  }
+  return tensor;
+}
+
+/// Number of launches whose bytes are the oracle's; a wrong one fails.
+int agree(const Case &of, algebra::Format element, algebra::Format output,
+          std::mt19937 &random) {
+  reference::Evaluator oracle(of.read.canonical);
+  int runs = 0;
+  for (tile::ScheduleAttr schedule : allTiles()) {
+    TileKernel kernel = lower(of, schedule);
+    for (auto [tokens, out, in] :
+         {std::tuple(1, 1, 1), {5, 9, 200}, {131, 37, 97}, {17, 259, 330}})
+      for (int64_t programs : {1, 3, 200}) {
+        INFO(schedule.text() << ": " << tokens << " x " << out << " x " << in
+                             << ", programs " << programs);
+        interpreter::Tensors given = {
+            {"x", matrix(element, tokens, in, random)},
+            {"weight", matrix(element, out, in, random)}};
+        interpreter::Tensors all = given;
+        all["y"] = {output, {tokens, out}, {}};
+        Said said;
+        auto got = interpreter::interpretNumbers(
+            kernel.func, all, productDims(tokens, out, in), programs);
+        INFO(said.text);
+        REQUIRE(succeeded(got));
+        REQUIRE(oracle.run(given, 1).at("y").bytes == got->at("y").bytes);
+        ++runs;
+      }
+  }
+  return runs;
+}
+
+} // namespace
+
+TEST_CASE("tile kernels give the oracle's bytes") {
+  std::mt19937 random(1);
+  CHECK(agree(openMatmul(), algebra::Format::BF16, algebra::Format::BF16,
+              random) == 48);
+  Case half = readText(matmulContract("f16", "dot.nv(16,25).f16", "step:* k:16",
+                                      R"m("k fused(dot.nv(16,25))",
+                                         "step chain")m",
+                                      "f32"));
+  CHECK(agree(half, algebra::Format::F16, algebra::Format::F32, random) == 48);
+}
+
+TEST_CASE("tile kernels have the declared trees") {
+  for (const char *partition : {"step:* k:16", "part:* step:8 k:16"}) {
+    std::string merges = R"m("k fused(dot.nv(16,25))", "step chain")m";
+    if (partition[0] == 'p')
+      merges += R"(, "part chain")";
+    Case each =
+        readText(matmulContract("bf16", "dot.nv(16,25)", partition, merges));
+    for (tile::ScheduleAttr schedule : allTiles()) {
+      INFO(partition << " " << schedule.text());
+      TileKernel kernel = lower(each, schedule);
+      Said said;
+      auto proved =
+          interpreter::proveSchedule(each.contract(), each.op(), kernel.func);
+      INFO(said.text);
+      REQUIRE(succeeded(proved));
+    }
+  }
+}
+
+TEST_CASE("the tree of a tile kernel is read, not assumed") {
+  Case each = openMatmul();
+  TileKernel kernel = lower(each, tiles(8, 4, 16, 2, 1, 1));
+  auto report = interpreter::interpretTrees(
+      each.contract(), each.op(), kernel.func, productDims(9, 5, 19), 2);
+  REQUIRE(succeeded(report));
+  REQUIRE(report->equal());
+  REQUIRE(report->trees.size() == 1);
+  const interpreter::NodeTree &tree = report->trees[0];
+  REQUIRE(tree.computed);
+  CHECK(*tree.computed == tree.declared);
+  CHECK(tree.store->expression(*tree.computed) ==
+        "fused(id; x0 x1 x2 x3 x4 x5 x6 x7 x8 x9 x10 x11 x12 x13 x14 x15; x16 "
+        "x17 x18)");
+}
+
+TEST_CASE("another cut of the dot is another tree") {
+  // Steps of eight are not what a kernel for steps of sixteen does.
+  Case eight = readText(matmulContract("bf16", "dot.nv(8,25)", "step:* k:8",
+                                       R"m("k fused(dot.nv(8,25))",
+                                          "step chain")m"));
+  TileKernel kernel = lower(openMatmul(), tiles(8, 4, 16, 2, 1, 1));
+  Said said;
+  CHECK(failed(
+      interpreter::proveSchedule(eight.contract(), eight.op(), kernel.func)));
+  CHECK_THAT(said.text, Catch::Contains("does not keep its contract: node "
+                                        "'dot', element [0, 0] of 'y'"));
+}
+
+TEST_CASE("zeros beyond an extent are as if they were not there") {
+  std::mt19937 random(1);
+  using algebra::Format;
+  for (const char *text : {"dot.nv(16,25)", "dot.nv(8,25)", "dot.nv(8,24)"}) {
+    algebra::Atom atom = algebra::Atom::parse(text);
+    int least = 0;
+    for (int trial = 0; trial < 200000; ++trial) {
+      Format element = trial % 2 ? Format::BF16 : Format::F16;
+      int terms = int(random() % uint32_t(atom.terms + 1));
+      double a[16] = {}, b[16] = {};
+      for (int i = 0; i < terms; ++i) {
+        a[i] = reference::decode(element, random() & 0xffff);
+        b[i] = reference::decode(element, random() & 0xffff);
+      }
+      double sum = reference::decode(Format::F32, random() & 0xffffffff);
+      if (trial % 4 == 0) // subnormal
+        sum = reference::decode(Format::F32, random() & 0x807fffff);
+      least += sum != 0 && std::fabs(sum) < 0x1p-126;
+      if (sum == 0)
+        sum = 0; // sums from +0 are never -0
+      double with =
+                 reference::dotStep(atom, element, a, b, int(atom.terms), sum),
+             without = terms
+                           ? reference::dotStep(atom, element, a, b, terms, sum)
+                           : sum;
+      REQUIRE(reference::encode(Format::F32, with) ==
+              reference::encode(Format::F32, without));
+    }
+    CHECK(least > 40000);
+    // What this would look like if it did not hold.
+    double zero[16] = {};
+    CHECK(!std::signbit(reference::dotStep(atom, Format::BF16, zero, zero,
+                                           int(atom.terms), -0.0)));
+  }
+}
