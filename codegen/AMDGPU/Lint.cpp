@@ -138,7 +138,7 @@ private:
     StringRef base = name.first();
     if (base.starts_with("mfma") || base.starts_with("smfmac") ||
         base.starts_with("dot")) {
-      if (!expected.allowMatrix)
+      if (expected.atoms.empty())
         report(LintRule::L6, "the contract has no fused atom");
       return;
     }

@@ -69,7 +69,7 @@ private:
       report(LintRule::L6, text, "the contract has no fma");
     if ((name.contains("mmla") || name == "fmopa" || name == "bfmopa" ||
          name == "fmops" || name == "fdot") &&
-        !expected.allowMatrix)
+        expected.atoms.empty())
       report(LintRule::L6, text, "the contract has no fused atom");
     if (name.starts_with("ldfadd") || name.starts_with("stfadd") ||
         name.starts_with("ldfmax") || name.starts_with("ldfmin"))

@@ -82,7 +82,7 @@ private:
     if (isFma(mnemonic) && !expected.allowFma)
       report(LintRule::L6, text, "the contract has no fma");
     if ((name.starts_with("tdp") || name.starts_with("tmm")) &&
-        !expected.allowMatrix)
+        expected.atoms.empty())
       report(LintRule::L6, text, "the contract has no fused atom");
     // Every x87 mnemonic begins with f, and nothing else does but fences.
     if (mnemonic.starts_with("f") && !mnemonic.starts_with("fx"))

@@ -4,6 +4,7 @@
 #include "codegen/NVPTX/Lint.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <optional>
 
@@ -48,6 +49,33 @@ struct Instruction {
   }
 };
 
+/// The atom that an instruction executes on Hopper, as measured
+/// (docs/results/2026-11-30-atoms.md); elsewhere the same text may be another.
+std::string atomOf(const Instruction &in, StringRef arch) {
+  if (arch != "sm_90" && arch != "sm_90a")
+    return "";
+  // d.a.b of wgmma, d.a.b.c of mma
+  SmallVector<StringRef> types;
+  for (StringRef modifier : in.modifiers)
+    if (floatBits(modifier))
+      types.push_back(modifier);
+  if (types.size() < 3 || types[0] != "f32" || types[1] != types[2] ||
+      (types.size() > 3 && types[3] != "f32") ||
+      (types[1] != "bf16" && types[1] != "f16"))
+    return "";
+  std::string atom;
+  for (StringRef shape : in.modifiers) {
+    if (in.base == "wgmma" && shape.starts_with("m64n") &&
+        shape.ends_with("k16"))
+      atom = "dot.nv(16,25)";
+    else if (in.base == "mma" && shape == "m16n8k16")
+      atom = "dot.nv(16,25)";
+    else if (in.base == "mma" && shape == "m16n8k8")
+      atom = "dot.nv(8,25)";
+  }
+  return atom.empty() || types[1] == "bf16" ? atom : atom + ".f16";
+}
+
 class PtxLint {
 public:
   PtxLint(const LintExpectation &expected) : expected(expected) {}
@@ -55,6 +83,8 @@ public:
   void visitLine(StringRef text, unsigned number) {
     line = number;
     text = text.split("//").first.trim();
+    if (StringRef target = text; target.consume_front(".target"))
+      arch = target.split(',').first.trim().str();
     if (text.starts_with(".local")) {
       if (!expected.allowLocal)
         report(LintRule::L8, text,
@@ -70,11 +100,21 @@ public:
       visitStatement(statement.trim(" \t{}"));
   }
 
+  /// What is missing, once all lines have been read.
+  void finish() {
+    for (const std::string &atom : expected.atoms)
+      if (!is_contained(steps, atom))
+        findings.push_back({LintRule::L11, atom, "the whole code",
+                            "the contract has the atom, the code no "
+                            "instruction that executes it"});
+    checkCounts(counts, expected, findings);
+  }
+
   OpCounts counts{};
   std::vector<LintFinding> findings;
 
 private:
-  void report(LintRule rule, StringRef text, StringRef message) {
+  void report(LintRule rule, StringRef text, const Twine &message) {
     findings.push_back(
         {rule, text.str(), "line " + std::to_string(line), message.str()});
   }
@@ -104,8 +144,7 @@ private:
     if (in.has("local") && !expected.allowLocal)
       report(LintRule::L8, in.text, "local memory");
     if (is_contained({"mma", "wgmma", "tcgen05", "wmma"}, in.base)) {
-      if (!expected.allowMatrix)
-        report(LintRule::L6, in.text, "the contract has no fused atom");
+      visitMatrix(in);
       return;
     }
     if (!isFloat)
@@ -132,6 +171,25 @@ private:
       ++counts[size_t(*kind)];
       visitArithmetic(in, *kind);
     }
+  }
+
+  /// Fences and waits of a matrix unit compute nothing; they are where the
+  /// contract has an atom.
+  void visitMatrix(const Instruction &in) {
+    if (expected.atoms.empty()) {
+      report(LintRule::L6, in.text, "the contract has no fused atom");
+      return;
+    }
+    if (in.base == "wgmma" && !in.has("mma_async"))
+      return;
+    std::string atom = atomOf(in, arch);
+    if (atom.empty())
+      report(LintRule::L6, in.text, "no atom is known for it on " + arch);
+    else if (!is_contained(expected.atoms, atom))
+      report(LintRule::L6, in.text,
+             "it is a step of " + atom + ", the contract has " +
+                 join(expected.atoms, ", "));
+    steps.push_back(atom);
   }
 
   void visitArithmetic(const Instruction &in, OpKind kind) {
@@ -165,6 +223,8 @@ private:
 
   const LintExpectation &expected;
   unsigned line = 0;
+  std::string arch;               // of .target
+  std::vector<std::string> steps; // atoms, an instruction each
 };
 
 } // namespace
@@ -177,7 +237,7 @@ std::vector<LintFinding> lintPtx(StringRef ptx, const LintExpectation &expected,
   ptx.split(lines, '\n');
   for (StringRef line : lines)
     lint.visitLine(line, ++number);
-  checkCounts(lint.counts, expected, lint.findings);
+  lint.finish();
   if (counts)
     *counts = lint.counts;
   return std::move(lint.findings);

@@ -23,12 +23,13 @@ enum class LintRule {
   L3,  ///< an approximate instruction, or a maximum that drops NaN
   L4,  ///< subnormals flushed, or the floating-point environment changed
   L5,  ///< a rounding that is not (or not said to be) to nearest even
-  L6,  ///< fma, or a matrix unit, where the contract has none
+  L6,  ///< fma, or a matrix unit's step, that the contract does not have
   L7,  ///< an atomic or a reduction on floats: its order is not fixed
   L8,  ///< local memory or spills
   L9,  ///< x87 or MMX: another format, another rounding
   L10, ///< a call or jump that leaves the object
-  L11, ///< number of operations of a kind is not what the contract says
+  L11, ///< number of operations of a kind, or of steps of an atom, is not what
+       ///< the contract says
   L12, ///< the object cannot be read, or an instruction not decoded
 };
 llvm::StringRef nameOf(LintRule rule);
@@ -62,8 +63,9 @@ struct CountRange {
 /// with an fma wants at least one, a contract without wants none.
 struct LintExpectation {
   bool allowFma = false;
-  /// Tensor-core and other matrix instructions: a fused atom is in use.
-  bool allowMatrix = false;
+  /// Fused atoms of the contract, by the names of their definitions: each has
+  /// its matrix instruction in the code, and there is no other.
+  std::vector<std::string> atoms;
   /// The kernel keeps partials in scratch, which is local memory on a GPU.
   bool allowLocal = false;
   std::array<CountRange, kOpKinds.size()> counts{};

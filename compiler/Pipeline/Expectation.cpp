@@ -45,9 +45,9 @@ codegen::LintExpectation pipeline::expectationOf(pact::ContractOp contract,
   }
   codegen::LintExpectation expected;
   for (NamedAttribute bound : contract.getPrimitives())
-    expected.allowMatrix |=
-        bool(SymbolTable::lookupNearestSymbolFrom<pact::AtomOp>(
-            contract, cast<FlatSymbolRefAttr>(bound.getValue())));
+    if (auto atom = SymbolTable::lookupNearestSymbolFrom<pact::AtomOp>(
+            contract, cast<FlatSymbolRefAttr>(bound.getValue())))
+      expected.atoms.push_back(atom.getSymName().str());
   expected.allowFma = fma;
   if (!fma)
     expected.none(OpKind::Fma);

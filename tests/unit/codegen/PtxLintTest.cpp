@@ -81,6 +81,56 @@ TEST_CASE("a finding has line, instruction and reason") {
 
 TEST_CASE("what the contract has is allowed") {
   CHECK(rulesOf("fma.rn.f32 %f1, %f2, %f3, %f4;", {true}) == "");
-  CHECK(rulesOf("wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {%f1};",
-                {true, true}) == "");
+}
+
+namespace {
+
+constexpr const char *kHopper = ".target sm_90a\n";
+constexpr const char *kProducts =
+    "{ .reg .pred p; setp.ne.b32 p, 0, 0; wgmma.mma_async.sync.aligned."
+    "m64n256k16.f32.bf16.bf16 {%f1}, %rd1, %rd2, p, 1, 1, 0, 0; "
+    "wgmma.commit_group.sync.aligned; }\n";
+
+LintExpectation withAtom(const char *name) {
+  LintExpectation expected;
+  expected.atoms = {name};
+  return expected;
+}
+
+} // namespace
+
+TEST_CASE("a contract's atom is executed by its instruction and by no other") {
+  LintExpectation bf16 = withAtom("dot.nv(16,25)");
+  std::string hopper = kHopper;
+  CHECK(rulesOf(hopper + kProducts, bf16) == "");
+  CHECK(rulesOf(hopper + kProducts + "wgmma.wait_group.sync.aligned 0;\n",
+                bf16) == "");
+  // Without it, or with waits alone, sums come from somewhere else.
+  CHECK(rulesOf(hopper, bf16) == "L11");
+  CHECK(rulesOf(hopper + "wgmma.wait_group.sync.aligned 0;", bf16) == "L11");
+  // Another format, another length of the step, another architecture.
+  CHECK(rulesOf(hopper + kProducts, withAtom("dot.nv(16,25).f16")) ==
+        "L6 L11");
+  CHECK(rulesOf(hopper + "mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 "
+                         "{%f1};",
+                bf16) == "L6 L11");
+  CHECK(rulesOf(hopper + "mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 "
+                         "{%f1};",
+                withAtom("dot.nv(8,25)")) == "");
+  CHECK(rulesOf(hopper + "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+                         "{%f1};",
+                withAtom("dot.nv(16,25).f16")) == "");
+  CHECK(rulesOf(std::string(".target sm_80\n") +
+                    "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+                    "{%f1};",
+                bf16) == "L6 L11");
+  // Sums that are kept in f16 are rounded otherwise.
+  CHECK(rulesOf(hopper + "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 "
+                         "{%f1};",
+                withAtom("dot.nv(16,25).f16")) == "L6 L11");
+  // One right instruction does not excuse a wrong one.
+  CHECK(rulesOf(hopper + kProducts +
+                    "mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 "
+                    "{%f1};",
+                bf16) == "L6");
 }
