@@ -88,7 +88,10 @@ json format(const json &request) {
 pipeline::CompileRequest compileRequest(const json &request) {
   pipeline::CompileRequest result;
   result.contracts = textsOf(request, "contracts");
-  result.targets = textsOf(request, "targets");
+  // None, or an empty list: the compiler chooses.
+  if (auto targets = request.find("targets");
+      targets != request.end() && *targets != json::array())
+    result.targets = textsOf(request, "targets");
   result.roles = textsOf(request, "roles");
   for (const std::string &role : result.roles)
     if (role != "train" && role != "rollout" && role != "prefill" &&

@@ -14,6 +14,8 @@ namespace bitpact::pipeline {
 struct CompileRequest {
   std::vector<std::string> contracts;
   std::string output;
+  /// Of a kind (`cuda`) those that lack an atom of a contract are left out.
+  /// Empty: CPUs, or where they lack it every target that has it.
   std::vector<std::string> targets;
   std::vector<std::string> roles;
   /// Stop after this phase and give its text instead of a package.

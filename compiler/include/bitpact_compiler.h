@@ -33,7 +33,9 @@ typedef void (*bitpact_compiler_progress)(void *context, const char *what,
       "targets":["cpu","cuda:sm_90a"],"roles":["train"],"stop_after":"",
       "cache":dir}
        -> "package", "variants":[ids], "text", "from_cache":number
-     ("cache" may be left out; the package is the same with and without)
+     ("cache" may be left out; the package is the same with and without. So may
+     "targets": then CPUs, or where they lack an atom of a contract the targets
+     that have it)
    Every answer has "status", 0 done, 2 the user's error, 70 a defect of the
    compiler, and "diagnostics":[{"severity","file","line","column","message",
    "notes":[...]}]; line 0 says that the whole file is meant. */

@@ -17,7 +17,7 @@ namespace bitpact::tool {
 namespace {
 
 struct Options {
-  std::vector<std::string> contracts, targets{"cpu"}, roles{"train", "rollout"};
+  std::vector<std::string> contracts, targets, roles{"train", "rollout"};
   std::string output, stopAfter;
   CacheOption cache;
 };
@@ -74,8 +74,9 @@ Command addCompile(CLI::App &app, Shared &shared) {
                       "The package, a directory; a package that is there is "
                       "replaced");
   addRepeated(command, "--target", options->targets,
-              "cpu, cpu:x86-64-v3, cuda:sm_90a, …; may be repeated")
-      ->capture_default_str();
+              "cpu, cpu:x86-64-v3, cuda:sm_90a, …; may be repeated; without "
+              "it cpu, or where that lacks an atom of the contract the targets "
+              "that have it");
   addRepeated(command, "--role", options->roles,
               "train, rollout, prefill, decode; may be repeated")
       ->capture_default_str();

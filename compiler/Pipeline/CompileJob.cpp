@@ -1,0 +1,192 @@
+// CompileJob.cpp - one contract, one target and one schedule become code
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/Pipeline/Compilation.h"
+
+#include "codegen/AMDGPU/ConvertKernel.h"
+#include "codegen/CPU/ConvertKernel.h"
+#include "codegen/Lowering/Passes.h"
+#include "codegen/Lowering/RowLowering.h"
+#include "codegen/Lowering/TileLowering.h"
+#include "codegen/NVPTX/ConvertKernel.h"
+#include "compiler/Interpreter/TileInterpreter.h"
+#include "compiler/Pipeline/Expectation.h"
+#include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassManager.h"
+
+using namespace mlir;
+using namespace bitpact;
+using namespace bitpact::pipeline;
+
+/// Rows up to this long are proved element by element.
+static constexpr int64_t kLongestProof = 16384;
+
+static std::unique_ptr<Pass> createConversion(codegen::TargetKind kind) {
+  switch (kind) {
+  case codegen::TargetKind::Cpu:
+    return codegen::createConvertKernelToCPUPass();
+  case codegen::TargetKind::Cuda:
+    return codegen::createConvertKernelToNVVMPass();
+  case codegen::TargetKind::Hip:
+    return codegen::createConvertKernelToROCDLPass();
+  }
+  llvm_unreachable("covered above");
+}
+
+void pipeline::addLowering(PassManager &manager, codegen::TargetKind kind,
+                           Phase until) {
+  bool gpu = kind != codegen::TargetKind::Cpu;
+  // Of the conversions to bf16, that of NVIDIA is specified for subnormals.
+  bool keepBf16 = kind == codegen::TargetKind::Cuda;
+  OpPassManager &kernels = manager.nest<kernel::FuncOp>();
+  if (gpu)
+    kernels.addPass(lowering::createDistributePass());
+  kernels.addPass(lowering::createExpandNarrowPass(keepBf16));
+  if (until < Phase::Convert)
+    return;
+  manager.addPass(createConversion(kind));
+  // What NVVM writes as PTX.
+  if (kind == codegen::TargetKind::Cuda)
+    manager.addPass(createConvertNVVMToLLVMPass());
+  lowering::addToLLVMPasses(manager);
+}
+
+/// Once a schedule has been accepted, nothing a user wrote can fail these.
+static LogicalResult brokenInvariant(Location location, StringRef what) {
+  return codegen::emitCompilerBug(location)
+         << what << " failed after the schedule had been accepted";
+}
+
+/// Kernels follow from contract and schedule alone, without the target: those
+/// of several targets are proved once.
+LogicalResult Compilation::prove(const Job &job,
+                                 ArrayRef<kernel::FuncOp> kernels) {
+  auto proof = [&] {
+    return succeeded(interpreter::proveSchedule(contractOf(job.contract),
+                                                operatorOf(job.contract),
+                                                kernels, kLongestProof));
+  };
+  if (request.mutateKernel)
+    return success(proof());
+  std::promise<bool> promise;
+  std::shared_future<bool> known;
+  {
+    std::lock_guard<std::mutex> lock(proofsLock);
+    std::shared_future<bool> &slot =
+        proofs[{job.contract, job.proposal.schedule}];
+    if (slot.valid())
+      known = slot;
+    else
+      slot = promise.get_future().share();
+  }
+  if (known.valid())
+    return success(known.get());
+  bool holds = false;
+  try {
+    holds = proof();
+  } catch (...) {
+    promise.set_value(false);
+    throw;
+  }
+  promise.set_value(holds);
+  return success(holds);
+}
+
+LogicalResult Compilation::lowerRows(Job &job, ModuleOp module) {
+  pact::ContractOp contract = contractOf(job.contract);
+  FailureOr<SmallVector<kernel::FuncOp>> kernels =
+      lowering::lowerRows(contract, operatorOf(job.contract),
+                          job.proposal.schedule, job.entry, module);
+  if (succeeded(kernels) && request.mutateKernel)
+    request.mutateKernel(module);
+  if (failed(kernels) || failed(mlir::verify(module)))
+    return brokenInvariant(contract.getLoc(), "lowering");
+  if (request.proveKernels && failed(prove(job, *kernels)))
+    return brokenInvariant(contract.getLoc(), "the proof of the kernel");
+  job.kernels.clear();
+  NamedAttrList access;
+  for (kernel::FuncOp kernel : *kernels) {
+    job.kernels.push_back({kernel.getSymName().str(), kernel.getSchedule(),
+                           kernel.getSplitAttr()});
+    // Those that merge parts see no more of the tensors than the first.
+    for (NamedAttribute bound : kernel.getAccessAttr())
+      if (!access.get(bound.getName()))
+        access.append(bound);
+    job.hasScratch |=
+        kernel.walk([](kernel::ScratchOp) { return WalkResult::interrupt(); })
+            .wasInterrupted();
+  }
+  job.access = access.getDictionary(context);
+  return success();
+}
+
+LogicalResult Compilation::lowerTiles(Job &job, ModuleOp module) {
+  pact::ContractOp contract = contractOf(job.contract);
+  tile::FuncOp kernel =
+      lowering::lowerTiles(contract, operatorOf(job.contract),
+                           job.proposal.tiles, job.entry, module);
+  if (request.mutateKernel)
+    request.mutateKernel(module);
+  if (failed(mlir::verify(module)))
+    return brokenInvariant(contract.getLoc(), "lowering");
+  if (request.proveKernels &&
+      failed(interpreter::proveSchedule(contract, operatorOf(job.contract),
+                                        kernel, kLongestProof)))
+    return brokenInvariant(contract.getLoc(), "the proof of the kernel");
+  llvm::Expected<codegen::TileLayout> layout = codegen::layOut(kernel);
+  if (!layout)
+    return brokenInvariant(contract.getLoc(),
+                           llvm::toString(layout.takeError()));
+  job.tiles = std::move(*layout);
+  return success();
+}
+
+LogicalResult Compilation::compileJob(Job &job) {
+  pact::ContractOp contract = contractOf(job.contract);
+  OwningOpRef<ModuleOp> module = ModuleOp::create(contract.getLoc());
+  if (failed(job.proposal.tiles ? lowerTiles(job, *module)
+                                : lowerRows(job, *module)))
+    return failure();
+  if (stops(Phase::Lower)) {
+    job.text = print(*module);
+    return success();
+  }
+  PassManager manager(context);
+  addLowering(manager, job.target->kind(),
+              request.stopAfter.value_or(Phase::Package));
+  if (failed(manager.run(*module)))
+    return brokenInvariant(contract.getLoc(), "conversion");
+  if (request.mutateLLVM && request.stopAfter != Phase::Distribute) {
+    request.mutateLLVM(*module);
+    if (failed(mlir::verify(*module)))
+      return brokenInvariant(contract.getLoc(), "verification");
+  }
+  if (stops(Phase::Distribute) || stops(Phase::Convert)) {
+    job.text = print(*module);
+    return success();
+  }
+  FailureOr<codegen::CompiledCode> code = job.target->compile(*module, {});
+  if (failed(code))
+    return failure();
+  // Spilled registers are a schedule that asked for too many of them. What is
+  // spilled without any unrolling (around the call of a long division, say) is
+  // kept, and the manifest counts it.
+  kernel::ScheduleAttr was = job.proposal.schedule;
+  if (job.proposal.tiles && code->resources.spills)
+    return brokenInvariant(contract.getLoc(), "keeping sums in registers");
+  if (code->resources.spills && (was.getUnroll() > 1 || was.getAhead())) {
+    job.proposal.schedule =
+        was.getAhead() ? was.withAhead(0) : was.withUnroll(was.getUnroll() / 2);
+    return compileJob(job);
+  }
+  job.code = std::move(*code);
+  job.text = job.code->assembly;
+  if (stops(Phase::Assemble))
+    return success();
+  codegen::LintExpectation expected =
+      expectationOf(contract, operatorOf(job.contract));
+  expected.allowLocal = job.hasScratch || job.code->resources.spills;
+  return codegen::reportFindings(contract.getLoc(), job.target->spec(),
+                                 job.target->lint(*job.code, expected));
+}
