@@ -1,4 +1,4 @@
-// TileKernel.cpp - functions, roles and pipes of tile kernels on sm_90a
+// TileKernel.cpp - functions and roles of tile kernels on sm_90a
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/NVPTX/TileKernel.h"
@@ -11,14 +11,13 @@ using namespace bitpact;
 using namespace bitpact::codegen;
 
 static constexpr unsigned kGlobal = 1, kShared = 3, kCluster = 7;
-/// A bound on how long the hardware sleeps before it asks a barrier again.
-static constexpr int64_t kPatience = 10000000;
 
 TileKernel::TileKernel(tile::FuncOp func, TileLayout layout)
     : func(func), layout(std::move(layout)), schedule(func.getSchedule()),
       builder(func), loc(func.getLoc()) {}
 
-//===- values --------------------------------------------------------------===//
+//===- values
+//--------------------------------------------------------------===//
 
 Value TileKernel::i32(int64_t v) {
   return LLVM::ConstantOp::create(builder, loc, builder.getI32Type(),
@@ -76,13 +75,13 @@ Value TileKernel::assembly(Type result, ValueRange operands, StringRef text,
       builder, loc, result ? TypeRange(result) : TypeRange(), operands, text,
       constraints, /*has_side_effects=*/true, /*is_align_stack=*/false,
       LLVM::tailcallkind::TailCallKind::None,
-      LLVM::AsmDialectAttr::get(builder.getContext(),
-                                LLVM::AsmDialect::AD_ATT),
+      LLVM::AsmDialectAttr::get(builder.getContext(), LLVM::AsmDialect::AD_ATT),
       ArrayAttr());
   return result ? op.getResult(0) : Value();
 }
 
-//===- the function --------------------------------------------------------===//
+//===- the function
+//--------------------------------------------------------===//
 
 void TileKernel::createFunction() {
   MLIRContext *context = builder.getContext();
@@ -97,9 +96,9 @@ void TileKernel::createFunction() {
   target = LLVM::LLVMFuncOp::create(builder, loc, func.getSymName(), type);
   target->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(),
                   builder.getUnitAttr());
-  target->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
-                  builder.getDenseI32ArrayAttr(
-                      {int32_t(layout.threads), 1, 1}));
+  target->setAttr(
+      NVVM::NVVMDialect::getReqntidAttrName(),
+      builder.getDenseI32ArrayAttr({int32_t(layout.threads), 1, 1}));
   target->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                   builder.getI32IntegerAttr(1));
   // A map is 128 bytes by value, in the constant bank.
@@ -151,14 +150,16 @@ void TileKernel::prologue() {
   NVVM::BarrierOp::create(builder, loc);
 }
 
-/// The producer arrives at a full barrier, with the number of bytes that it
-/// expects; every warp of a consumer arrives at an empty one.
+/// At a full barrier the producer arrives, with the number of bytes that it
+/// expects, or each of its threads where they copy themselves; at an empty one
+/// every warp of a consumer.
 void TileKernel::initialise(const TileLayout::Pipe &place, int64_t stages) {
   int64_t warps = schedule.getConsumers() * kWarpgroup / 32;
+  int64_t producers = schedule.copiesInBulk() ? 1 : kWarpgroup;
   for (int64_t i = 0; i < 2 * stages; ++i)
     NVVM::MBarrierInitOp::create(builder, loc,
                                  shared(i32(place.barriers + 8 * i)),
-                                 i32(i < stages ? 1 : warps), Value());
+                                 i32(i < stages ? producers : warps), Value());
 }
 
 LogicalResult TileKernel::run() {
@@ -243,7 +244,8 @@ LogicalResult TileKernel::convert(Operation *op) {
       });
 }
 
-//===- roles ---------------------------------------------------------------===//
+//===- roles
+//---------------------------------------------------------------===//
 
 void TileKernel::roles(tile::RolesOp op) {
   auto setRegisters = [&](int64_t registers,
@@ -263,9 +265,11 @@ void TileKernel::roles(tile::RolesOp op) {
                NVVM::SetMaxRegisterAction::decrease);
   for (auto &[pipe, place] : layout.pipes)
     produced[pipe] = makeCursor(/*phase=*/1);
-  auto single = scf::IfOp::create(builder, loc, isZero(thread));
-  Block *work = single.thenBlock();
-  work->getOperations().splice(work->begin(),
+  // One thread says what the copy unit has to do.
+  Block *work = branch.thenBlock();
+  if (schedule.copiesInBulk())
+    work = scf::IfOp::create(builder, loc, isZero(thread)).thenBlock();
+  work->getOperations().splice(work->getTerminator()->getIterator(),
                                op.getProducer().front().getOperations());
   builder.setInsertionPointToStart(branch.elseBlock());
   setRegisters(schedule.getConsumerRegisters(),
@@ -287,127 +291,4 @@ void TileKernel::roles(tile::RolesOp op) {
       NVVM::CpAsyncBulkWaitGroupOp::create(
           builder, loc, builder.getI32IntegerAttr(0), builder.getUnitAttr());
     });
-}
-
-//===- pipes ---------------------------------------------------------------===//
-
-TileKernel::Cursor TileKernel::makeCursor(int64_t phase) {
-  auto cell = [&](int64_t value) -> Value {
-    Value at;
-    {
-      OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPointToStart(entry);
-      at = LLVM::AllocaOp::create(
-          builder, loc, LLVM::LLVMPointerType::get(builder.getContext()),
-          builder.getI32Type(), i64(1));
-    }
-    LLVM::StoreOp::create(builder, loc, i32(value), at);
-    return at;
-  };
-  return {cell(0), cell(phase)};
-}
-
-Value TileKernel::stageOf(const Cursor &cursor) {
-  return LLVM::LoadOp::create(builder, loc, builder.getI32Type(), cursor.stage);
-}
-
-void TileKernel::advance(const Cursor &cursor, int64_t stages) {
-  Value next = add(stageOf(cursor), i32(1));
-  Value round = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq,
-                                     next, i32(stages));
-  Value stage = LLVM::SelectOp::create(builder, loc, round, i32(0), next);
-  Value phase = LLVM::LoadOp::create(builder, loc, builder.getI32Type(),
-                                     cursor.phase);
-  Value turn = LLVM::ZExtOp::create(builder, loc, builder.getI32Type(), round);
-  LLVM::StoreOp::create(builder, loc, stage, cursor.stage);
-  LLVM::StoreOp::create(builder, loc,
-                        LLVM::XOrOp::create(builder, loc, phase, turn),
-                        cursor.phase);
-}
-
-Value TileKernel::barrierAt(Value pipe, Value stage, bool empty) {
-  int64_t first = layout.pipes.lookup(pipe).barriers;
-  if (empty)
-    first += 8 * cast<tile::PipeType>(pipe.getType()).getStages();
-  return shared(add(mul(stage, 8), i32(first)));
-}
-
-void TileKernel::blocksAt(Value pipe, Value stage, ResultRange blocks) {
-  const TileLayout::Pipe &place = layout.pipes.find(pipe)->second;
-  for (auto [block, first] : llvm::zip(blocks, place.blocks)) {
-    int64_t bytes = llvm::alignTo(bytesOf(cast<tile::BlockType>(block.getType())),
-                                  kSwizzleAtom);
-    offsets[block] = add(mul(stage, bytes), i32(first));
-  }
-}
-
-void TileKernel::acquire(tile::AcquireOp op) {
-  Value pipe = op.getPipe();
-  const Cursor &cursor = produced[pipe];
-  Value stage = stageOf(cursor);
-  Value phase = LLVM::LoadOp::create(builder, loc, builder.getI32Type(),
-                                     cursor.phase);
-  NVVM::MBarrierTryWaitParityOp::create(builder, loc,
-                                        barrierAt(pipe, stage, /*empty=*/true),
-                                        phase, i32(kPatience));
-  int64_t bytes = 0;
-  for (Type type : op.getPipe().getType().getBlocks())
-    bytes += bytesOf(cast<tile::BlockType>(type));
-  NVVM::MBarrierArriveExpectTxOp::create(
-      builder, loc, Type(), barrierAt(pipe, stage, /*empty=*/false), i32(bytes),
-      NVVM::MemScopeKindAttr::get(builder.getContext(),
-                                  NVVM::MemScopeKind::CTA),
-      builder.getBoolAttr(false), Value());
-  blocksAt(pipe, stage, op.getBlocks());
-}
-
-void TileKernel::commit(tile::CommitOp op) {
-  advance(produced[op.getPipe()], op.getPipe().getType().getStages());
-}
-
-void TileKernel::wait(tile::WaitOp op) {
-  Value pipe = op.getPipe();
-  const Cursor &cursor = waited[pipe];
-  Value stage = stageOf(cursor);
-  Value phase = LLVM::LoadOp::create(builder, loc, builder.getI32Type(),
-                                     cursor.phase);
-  NVVM::MBarrierTryWaitParityOp::create(builder, loc,
-                                        barrierAt(pipe, stage, /*empty=*/false),
-                                        phase, i32(kPatience));
-  blocksAt(pipe, stage, op.getBlocks());
-  advance(cursor, op.getPipe().getType().getStages());
-}
-
-/// Within the CTA: the scope of a cluster would become a fence of the whole
-/// device.
-void TileKernel::release(tile::ReleaseOp op) {
-  Value pipe = op.getPipe();
-  const Cursor &cursor = released[pipe];
-  Value at = barrierAt(pipe, stageOf(cursor), /*empty=*/true);
-  guarded(isZero(lane), [&] {
-    NVVM::MBarrierArriveOp::create(
-        builder, loc, builder.getI64Type(), at, Value(),
-        NVVM::MemScopeKindAttr::get(builder.getContext(),
-                                    NVVM::MemScopeKind::CTA));
-  });
-  advance(cursor, op.getPipe().getType().getStages());
-}
-
-/// Elements beyond the extents arrive as zero, and count as bytes.
-void TileKernel::fetch(tile::FetchOp op) {
-  tile::BlockType block = op.getBlock().getType();
-  auto view = op.getView().getDefiningOp<tile::ViewOp>();
-  const Cursor &cursor =
-      produced[op.getBlock().getDefiningOp<tile::AcquireOp>().getPipe()];
-  Value barrier =
-      barrierAt(op.getBlock().getDefiningOp<tile::AcquireOp>().getPipe(),
-                stageOf(cursor), /*empty=*/false);
-  NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-      builder, loc, toCluster(shared(offsets.lookup(op.getBlock()))),
-      mapArgument({tensorOf(func, view).str(), block.getRows(),
-                   block.getCols()}),
-      ValueRange{op.getCol(), op.getRow()}, barrier, ValueRange(), Value(),
-      Value(),
-      NVVM::TMALoadModeAttr::get(builder.getContext(), NVVM::TMALoadMode::TILE),
-      builder.getBoolAttr(false), NVVM::CTAGroupKindAttr(), Value());
 }

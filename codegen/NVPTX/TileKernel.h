@@ -11,10 +11,11 @@
 namespace bitpact::codegen {
 
 /// A CTA of sm_90a is a program: its first warpgroup is the producer, of which
-/// one thread works, each other one is a consumer. Blocks lie in shared memory
-/// as the copy unit swizzles them; a stage is full when the bytes of its
-/// copies have arrived at its barrier, and free when every warp of the
-/// consumers has arrived at the other.
+/// one thread works, or all where they copy themselves, each other one is a
+/// consumer. Blocks lie in shared memory as the copy unit swizzles them; a
+/// stage is full when the bytes of its copies, or the threads that copied, have
+/// arrived at its barrier, and free when every warp of the consumers has
+/// arrived at the other.
 ///
 /// What the ops become: a block its offset in shared memory (i32), sums that
 /// are pending a struct of the thread's registers, values pairs of neighbours.
@@ -25,17 +26,18 @@ public:
   mlir::LogicalResult run();
 
 private:
-  // TileKernel.cpp: the function, roles and pipes.
+  // TileKernel.cpp: the function and roles.
   void createFunction();
   void prologue();
   void initialise(const TileLayout::Pipe &place, int64_t stages);
   mlir::LogicalResult convert(mlir::Operation *op);
   void roles(tile::RolesOp op);
+
+  // TilePipes.cpp
   void acquire(tile::AcquireOp op);
   void commit(tile::CommitOp op);
   void wait(tile::WaitOp op);
   void release(tile::ReleaseOp op);
-  void fetch(tile::FetchOp op);
   /// A role's place in a pipe: cells that hold a stage and how often it has
   /// come round.
   struct Cursor {
@@ -46,6 +48,14 @@ private:
   void advance(const Cursor &cursor, int64_t stages);
   mlir::Value barrierAt(mlir::Value pipe, mlir::Value stage, bool empty);
   void blocksAt(mlir::Value pipe, mlir::Value stage, mlir::ResultRange blocks);
+
+  // TileCopies.cpp
+  void fetch(tile::FetchOp op);
+  void fetchInBulk(tile::FetchOp op);
+  void fetchPlain(tile::FetchOp op);
+  mlir::Value hasAlignedRows(tile::ViewOp view);
+  mlir::Value loadPiece(tile::FetchOp op, mlir::Value row, mlir::Value column,
+                        mlir::Value aligned);
 
   // TileProducts.cpp
   void dot(tile::DotOp op);
@@ -93,7 +103,8 @@ private:
   /// Of each pipe: the producer's, and a consumer's first and last stage.
   llvm::DenseMap<mlir::Value, Cursor> produced, waited, released;
   llvm::DenseMap<mlir::Value, mlir::Value> offsets; // of blocks
-  llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>> pairs; // of values
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>>
+      pairs; // of values
 };
 
 } // namespace bitpact::codegen

@@ -26,8 +26,7 @@ int64_t elementBytes(Type type) { return type.getIntOrFloatBitWidth() / 8; }
 
 llvm::Error checkDot(tile::DotOp dot) {
   tile::BlockType a = dot.getA().getType(), b = dot.getB().getType();
-  if (elementBytes(a.getElementType()) != 2 ||
-      a.getCols() * 2 != kSwizzledRow)
+  if (elementBytes(a.getElementType()) != 2 || a.getCols() * 2 != kSwizzledRow)
     return refusal("blocks of {0} columns of {1}; a warpgroup multiplies rows "
                    "of {2} bytes, of bf16 or f16",
                    a.getCols(), a.getElementType(), kSwizzledRow);
@@ -58,8 +57,7 @@ int64_t codegen::boxCols(Type element) {
 
 bool codegen::isStaged(tile::PutOp put, tile::ScheduleAttr schedule) {
   tile::ValuesType type = put.getValues().getType();
-  return schedule.copiesInBulk() &&
-         elementBytes(type.getElementType()) == 2 &&
+  return schedule.copiesInBulk() && elementBytes(type.getElementType()) == 2 &&
          type.getCols() % boxCols(type.getElementType()) == 0;
 }
 
@@ -89,23 +87,26 @@ llvm::Expected<TileLayout> codegen::layOut(tile::FuncOp func) {
   func.walk([&](tile::FetchOp fetch) {
     tile::BlockType block = fetch.getBlock().getType();
     if (schedule.copiesInBulk())
-      layout.mapOf({tensorOf(func, fetch.getView().getDefiningOp<tile::ViewOp>()).str(),
-                    block.getRows(), block.getCols()});
+      layout.mapOf(
+          {tensorOf(func, fetch.getView().getDefiningOp<tile::ViewOp>()).str(),
+           block.getRows(), block.getCols()});
   });
   func.walk([&](tile::PutOp put) {
     if (!isStaged(put, schedule))
       return;
     Type element = put.getValues().getType().getElementType();
-    layout.mapOf({tensorOf(func, put.getView().getDefiningOp<tile::ViewOp>()).str(),
-                  kDotRows, boxCols(element)});
+    layout.mapOf(
+        {tensorOf(func, put.getView().getDefiningOp<tile::ViewOp>()).str(),
+         kDotRows, boxCols(element)});
     layout.stagings = 2;
   });
   layout.staging = layout.sharedBytes;
-  layout.sharedBytes += schedule.getConsumers() * layout.stagings * kDotRows *
-                        kSwizzledRow;
+  layout.sharedBytes +=
+      schedule.getConsumers() * layout.stagings * kDotRows * kSwizzledRow;
   for (auto &[value, place] : layout.pipes) {
     place.barriers = layout.sharedBytes;
-    layout.sharedBytes += 2 * 8 * cast<tile::PipeType>(value.getType()).getStages();
+    layout.sharedBytes +=
+        2 * 8 * cast<tile::PipeType>(value.getType()).getStages();
   }
   llvm::Error error = llvm::Error::success();
   func.walk([&](tile::DotOp dot) {

@@ -27,10 +27,10 @@ Type TileKernel::registersOf(Type type) {
 /// which repeat after 1024. Addresses and distances count 16 bytes.
 Value TileKernel::descriptor(Value offset) {
   constexpr uint64_t swizzle128 = 1, first = 1;
-  constexpr uint64_t fixed = swizzle128 << 62 |
-                             uint64_t(kSwizzleAtom >> 4) << 32 | first << 16;
-  Value address = LLVM::LShrOp::create(builder, loc, add(baseNumber, offset),
-                                       i32(4));
+  constexpr uint64_t fixed =
+      swizzle128 << 62 | uint64_t(kSwizzleAtom >> 4) << 32 | first << 16;
+  Value address =
+      LLVM::LShrOp::create(builder, loc, add(baseNumber, offset), i32(4));
   Value wide =
       LLVM::ZExtOp::create(builder, loc, builder.getI64Type(), address);
   return LLVM::OrOp::create(builder, loc, wide, i64(int64_t(fixed)));
@@ -58,9 +58,8 @@ void TileKernel::dot(tile::DotOp op) {
   for (Value block : {op.getA(), op.getB()}) {
     Value start = descriptor(offsets.lookup(block));
     for (int64_t i = 0; i < steps; ++i)
-      operands.push_back(i == 0
-                             ? start
-                             : add(start, i64(i * (stepBytes >> 4))));
+      operands.push_back(i == 0 ? start
+                                : add(start, i64(i * (stepBytes >> 4))));
   }
   SmallVector<std::string> names, constraints;
   for (size_t i = 0; i < count; ++i) {

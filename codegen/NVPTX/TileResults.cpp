@@ -13,7 +13,8 @@ using namespace bitpact::codegen;
 /// and columns 8j + 2(lane mod 4) and the next.
 static constexpr int64_t kPairCols = 8, kPairRows = 8, kWarpRows = 16;
 
-//===- arithmetic ----------------------------------------------------------===//
+//===- arithmetic
+//----------------------------------------------------------===//
 
 /// One rounding to nearest even, NaN canonical. The conversions of sm_90a give
 /// every NaN as 0x7FFF, the largest of 16-bit integers with a sign: what is
@@ -34,8 +35,8 @@ Value TileKernel::narrow(Value pair, FloatType to) {
   }
   if (from != to)
     return {};
-  Value isNaN = LLVM::FCmpOp::create(builder, loc, LLVM::FCmpPredicate::uno,
-                                     pair, pair);
+  Value isNaN =
+      LLVM::FCmpOp::create(builder, loc, LLVM::FCmpPredicate::uno, pair, pair);
   Value canonical = LLVM::BitcastOp::create(builder, loc, type, nan);
   return LLVM::SelectOp::create(builder, loc, isNaN, canonical, pair);
 }
@@ -56,10 +57,10 @@ Value TileKernel::mapPair(tile::MapOp op, ArrayRef<Value> operands) {
       mapping.map(rounding.getResult(), result);
     } else if (auto constant = dyn_cast<arith::ConstantOp>(each)) {
       auto type = cast<VectorType>(twice(constant.getType()));
-      mapping.map(constant.getResult(),
-                  arith::ConstantOp::create(
-                      builder, loc,
-                      DenseElementsAttr::get(type, constant.getValue())));
+      mapping.map(
+          constant.getResult(),
+          arith::ConstantOp::create(
+              builder, loc, DenseElementsAttr::get(type, constant.getValue())));
     } else if (auto fma = dyn_cast<kernel::FmaOp>(each)) {
       mapping.map(fma.getResult(),
                   LLVM::FMAOp::create(builder, loc, mapping.lookup(fma.getA()),
@@ -92,7 +93,8 @@ LogicalResult TileKernel::map(tile::MapOp op) {
   return success();
 }
 
-//===- stores --------------------------------------------------------------===//
+//===- stores
+//--------------------------------------------------------------===//
 
 void TileKernel::put(tile::PutOp op) {
   if (isStaged(op, schedule))
@@ -126,8 +128,8 @@ void TileKernel::putStaged(tile::PutOp op) {
                   LLVM::AndOp::create(builder, loc, lane, i32(15)));
   Value right = LLVM::LShrOp::create(builder, loc, lane, i32(4));
   Value turned = LLVM::AndOp::create(builder, loc, lane, i32(7));
-  Value staging = add(i32(layout.staging),
-                      mul(consumer, layout.stagings * boxBytes));
+  Value staging =
+      add(i32(layout.staging), mul(consumer, layout.stagings * boxBytes));
   Value rowAt = add(staging, mul(row, kSwizzledRow));
   int64_t boxes = type.getCols() / cols;
   for (int64_t box = 0; box < boxes; ++box) {
@@ -145,8 +147,8 @@ void TileKernel::putStaged(tile::PutOp op) {
           sources.push_back(LLVM::BitcastOp::create(
               builder, loc, builder.getI32Type(),
               all[2 * (box * cols / kPairCols + 2 * part + j) + h]));
-      Value chunk = LLVM::XOrOp::create(builder, loc,
-                                        add(right, i32(2 * part)), turned);
+      Value chunk =
+          LLVM::XOrOp::create(builder, loc, add(right, i32(2 * part)), turned);
       Value at = shared(add(add(rowAt, mul(chunk, piece)), i32(turn)));
       NVVM::StMatrixOp::create(
           builder, loc, at, sources,
@@ -199,8 +201,8 @@ void TileKernel::storePair(tile::PutOp op, Value pair, Value row, Value col) {
   for (int64_t i = 0; i < 2; ++i) {
     Value at = i ? add(col, i64(i)) : col;
     guarded(isLess(at, view.getCols()), [&] {
-      Value offset = add(
-          LLVM::MulOp::create(builder, loc, row, view.getStride()), at);
+      Value offset =
+          add(LLVM::MulOp::create(builder, loc, row, view.getStride()), at);
       Value to = LLVM::GEPOp::create(builder, loc, buffer.getType(), element,
                                      buffer, ValueRange{offset});
       LLVM::StoreOp::create(

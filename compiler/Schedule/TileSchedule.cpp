@@ -19,9 +19,12 @@ struct Candidate {
 
 /// sm_90a: 64 rows of a block for each warpgroup; as many columns as its
 /// registers have sums for, so that an operand that has been copied is used
-/// most. Four stages fill the shared memory.
+/// most. Four stages fill the shared memory. Where rows are not aligned as the
+/// copy unit wants them, threads copy, and need registers for what is on its
+/// way.
 constexpr Candidate kHopper[] = {
     {128, 256, 64, 4, 2, 8, "bulk", 40, 232, 10},
+    {128, 256, 64, 4, 2, 8, "plain", 96, 208, 20},
 };
 
 } // namespace

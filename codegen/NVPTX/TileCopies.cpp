@@ -1,0 +1,144 @@
+// TileCopies.cpp - how blocks come into shared memory on sm_90a
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/NVPTX/TileKernel.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace bitpact;
+using namespace bitpact::codegen;
+
+void TileKernel::fetch(tile::FetchOp op) {
+  if (schedule.copiesInBulk())
+    fetchInBulk(op);
+  else
+    fetchPlain(op);
+}
+
+/// Elements beyond the extents arrive as zero, and count as bytes.
+void TileKernel::fetchInBulk(tile::FetchOp op) {
+  tile::BlockType block = op.getBlock().getType();
+  auto view = op.getView().getDefiningOp<tile::ViewOp>();
+  const Cursor &cursor =
+      produced[op.getBlock().getDefiningOp<tile::AcquireOp>().getPipe()];
+  Value barrier =
+      barrierAt(op.getBlock().getDefiningOp<tile::AcquireOp>().getPipe(),
+                stageOf(cursor), /*empty=*/false);
+  NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
+      builder, loc, toCluster(shared(offsets.lookup(op.getBlock()))),
+      mapArgument(
+          {tensorOf(func, view).str(), block.getRows(), block.getCols()}),
+      ValueRange{op.getCol(), op.getRow()}, barrier, ValueRange(), Value(),
+      Value(),
+      NVVM::TMALoadModeAttr::get(builder.getContext(), NVVM::TMALoadMode::TILE),
+      builder.getBoolAttr(false), NVVM::CTAGroupKindAttr(), Value());
+}
+
+//===- plain
+//---------------------------------------------------------------===//
+
+/// Bytes of a piece, and pieces that a thread has under way.
+static constexpr int64_t kPiece = 16, kPiecesAhead = 4;
+static constexpr int64_t kRowPieces = kSwizzledRow / kPiece;
+
+/// The threads of the producer take pieces of 16 bytes in turn, and lay them
+/// where the copy unit would: in a row r of a block, piece c at place c xor r
+/// mod 8.
+void TileKernel::fetchPlain(tile::FetchOp op) {
+  tile::BlockType block = op.getBlock().getType();
+  Value start = offsets.lookup(op.getBlock());
+  Value aligned = hasAlignedRows(op.getView().getDefiningOp<tile::ViewOp>());
+  int64_t pieces = block.getRows() * kRowPieces;
+  Value column = LLVM::AndOp::create(builder, loc, thread, i32(kRowPieces - 1));
+  auto loop = scf::ForOp::create(builder, loc, thread, i32(pieces),
+                                 i32(kPiecesAhead * kWarpgroup));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  SmallVector<std::pair<Value, Value>> loaded; // a row and its piece
+  for (int64_t i = 0; i < kPiecesAhead; ++i) {
+    Value row = LLVM::LShrOp::create(
+        builder, loc, add(loop.getInductionVar(), i32(i * kWarpgroup)),
+        i32(llvm::Log2_64(kRowPieces)));
+    loaded.push_back({row, loadPiece(op, row, column, aligned)});
+  }
+  for (auto [row, piece] : loaded) {
+    Value turned = LLVM::XOrOp::create(
+        builder, loc, column,
+        LLVM::AndOp::create(builder, loc, row, i32(kRowPieces - 1)));
+    Value at = add(start, add(mul(row, kSwizzledRow), mul(turned, kPiece)));
+    // A block need not fill the last round.
+    auto store = [&, piece = piece] {
+      LLVM::StoreOp::create(builder, loc, piece, shared(at), kPiece);
+    };
+    if (pieces % (kPiecesAhead * kWarpgroup))
+      guarded(isLess(row, i32(block.getRows())), store);
+    else
+      store();
+  }
+}
+
+/// Whether all rows begin at multiples of a piece.
+Value TileKernel::hasAlignedRows(tile::ViewOp view) {
+  int64_t bytes = view.getType().getElementType().getIntOrFloatBitWidth() / 8;
+  Value address = LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(),
+                                           view->getOperand(0));
+  Value stride =
+      LLVM::MulOp::create(builder, loc, view.getStride(), i64(bytes));
+  Value rest = LLVM::AndOp::create(
+      builder, loc, LLVM::OrOp::create(builder, loc, address, stride),
+      i64(kPiece - 1));
+  return LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, rest,
+                              i64(0));
+}
+
+/// One load where the piece is aligned and within the extents; or element by
+/// element, those beyond as zero.
+Value TileKernel::loadPiece(tile::FetchOp op, Value row, Value column,
+                            Value aligned) {
+  auto view = op.getView().getDefiningOp<tile::ViewOp>();
+  Type element = builder.getIntegerType(
+      view.getType().getElementType().getIntOrFloatBitWidth());
+  int64_t count = 8 * kPiece / element.getIntOrFloatBitWidth();
+  auto piece = VectorType::get({count}, element);
+  auto wide = [&](Value value) -> Value {
+    return LLVM::SExtOp::create(builder, loc, builder.getI64Type(), value);
+  };
+  Value inRow = wide(add(op.getRow(), row));
+  Value first = wide(add(op.getCol(), mul(column, count)));
+  Value exists = isLess(inRow, view.getRows());
+  Value start =
+      add(LLVM::MulOp::create(builder, loc, inRow, view.getStride()), first);
+  auto at = [&](Value offset) -> Value {
+    Value buffer = view->getOperand(0);
+    return LLVM::GEPOp::create(builder, loc, buffer.getType(), element, buffer,
+                               ValueRange{offset});
+  };
+  Value whole = LLVM::AndOp::create(
+      builder, loc, LLVM::AndOp::create(builder, loc, aligned, exists),
+      isLess(add(first, i64(count - 1)), view.getCols()));
+  auto branch = scf::IfOp::create(builder, loc, TypeRange{piece}, whole,
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  Value loaded =
+      LLVM::LoadOp::create(builder, loc, piece, at(start), unsigned(kPiece));
+  scf::YieldOp::create(builder, loc, loaded);
+  builder.setInsertionPointToStart(branch.elseBlock());
+  Value zero = LLVM::ConstantOp::create(builder, loc, element,
+                                        builder.getIntegerAttr(element, 0));
+  Value result = LLVM::UndefOp::create(builder, loc, piece);
+  for (int64_t i = 0; i < count; ++i) {
+    // The first element of a tensor always exists.
+    Value there = LLVM::AndOp::create(
+        builder, loc, exists, isLess(add(first, i64(i)), view.getCols()));
+    Value offset =
+        LLVM::SelectOp::create(builder, loc, there, add(start, i64(i)), i64(0));
+    Value value = LLVM::LoadOp::create(builder, loc, element, at(offset),
+                                       element.getIntOrFloatBitWidth() / 8);
+    value = LLVM::SelectOp::create(builder, loc, there, value, zero);
+    result = LLVM::InsertElementOp::create(builder, loc, result, value, i32(i));
+  }
+  scf::YieldOp::create(builder, loc, result);
+  return branch.getResult(0);
+}
