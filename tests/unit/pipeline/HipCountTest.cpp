@@ -176,9 +176,14 @@ const char *const kTargets[] = {"hip:gfx90a", "hip:gfx942", "hip:gfx950"};
 
 TEST_CASE("machine code of AMD GPUs has exactly its kernel's operations") {
   REQUIRE(libraryContracts().size() >= 8);
+  int lacking = 0; // no AMD GPU has the atom
   for (const std::string &contract : libraryContracts())
     for (const char *target : kTargets) {
       Compiled done = compile(contract, target);
+      if (done.said.find("[A4]") != std::string::npos) {
+        ++lacking;
+        continue;
+      }
       INFO(contract << " for " << target << "\n" << done.said);
       REQUIRE(done.succeeded);
       for (const auto &[entry, counts] : done.code) {
@@ -187,6 +192,7 @@ TEST_CASE("machine code of AMD GPUs has exactly its kernel's operations") {
         CHECK(counts == done.kernels.at(entry));
       }
     }
+  CHECK(lacking == 3 * int(std::size(kTargets))); // products of matrices
 }
 
 namespace {
