@@ -65,7 +65,7 @@ struct LintExpectation {
   bool allowFma = false;
   /// Fused atoms of the contract, by the names of their definitions: each has
   /// its matrix instruction in the code, and there is no other.
-  std::vector<std::string> atoms;
+  std::vector<std::string> atoms{};
   /// The kernel keeps partials in scratch, which is local memory on a GPU.
   bool allowLocal = false;
   std::array<CountRange, kOpKinds.size()> counts{};

@@ -157,7 +157,7 @@ TEST_CASE("a square root is its correction by both neighbours") {
 TEST_CASE("what the contract has is allowed on AMD GPUs") {
   CHECK(rulesOf("v_fma_f32 v0, v1, v2, v3", {true}) == "");
   CHECK(rulesOf("v_mfma_f32_32x32x2f32 a[0:31], v0, v1, a[0:31]",
-                {true, true}) == "");
+                {true, {"dot.cdna3"}}) == "");
   LintExpectation local;
   local.allowLocal = true;
   CHECK(rulesOf("scratch_load_dword v0, off, s0", local) == "");
