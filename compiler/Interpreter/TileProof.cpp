@@ -40,7 +40,7 @@ std::set<int64_t> depthsOf(pact::ContractOp contract, pact::ReduceOp reduce,
     if (entry.atom)
       step = entry.atom->terms;
   int64_t stage = schedule.getK(), ring = stage * schedule.getStages();
-  std::set<int64_t> depths;
+  std::set<int64_t> depths = {1};
   for (int64_t near : {step, stage, 2 * stage, ring, ring + stage, 2 * ring})
     for (int64_t depth : {near - 1, near, near + 1, near + step / 2})
       if (depth >= 1 && depth <= limit)

@@ -155,7 +155,7 @@ TEST_CASE("rows of another consumer") {
       rows.getNumberMutable().set(constant(builder, rows.getLoc(), 0));
     });
   });
-  CHECK_THAT(said, Contains("element [4, 0] of 'y', extent 15: the kernel's "
+  CHECK_THAT(said, Contains("element [4, 0] of 'y', extent 1: the kernel's "
                             "tree is not the contract's"));
   CHECK_THAT(said, Contains("of x[0, 0] * weight[0, 0] the contract has "
                             "nothing there"));
