@@ -27,6 +27,13 @@ constexpr Candidate kHopper[] = {
     {128, 256, 64, 4, 2, 8, "plain", 96, 208, 20},
 };
 
+bool hasAtom(pact::ContractOp contract) {
+  return llvm::any_of(contract.getPrimitives(), [&](NamedAttribute bound) {
+    return bool(SymbolTable::lookupNearestSymbolFrom<pact::AtomOp>(
+        contract, cast<FlatSymbolRefAttr>(bound.getValue())));
+  });
+}
+
 } // namespace
 
 void schedule::proposeTiles(pact::ContractOp contract, pact::OperatorOp op,
@@ -43,7 +50,8 @@ void schedule::proposeTiles(pact::ContractOp contract, pact::OperatorOp op,
         c.copy, c.producerRegisters, c.consumerRegisters);
     if (std::optional<std::string> why = lowering::whyNot(contract, op, attr)) {
       std::string text = "tiles: " + *why;
-      if (!llvm::is_contained(refusals, text))
+      // To a contract without an atom tiles are no alternative.
+      if (hasAtom(contract) && !llvm::is_contained(refusals, text))
         refusals.push_back(text);
       continue;
     }
