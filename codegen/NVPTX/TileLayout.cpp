@@ -39,6 +39,23 @@ llvm::Error checkDot(tile::DotOp dot) {
   return llvm::Error::success();
 }
 
+/// A CTA begins with the registers of a multiprocessor, divided evenly in
+/// eights. A role that asks for more than others have given back would wait
+/// for them forever.
+llvm::Error checkRegisters(tile::ScheduleAttr schedule, int64_t threads) {
+  constexpr int64_t registers = 65536, unit = 8, mostOfThread = 255;
+  if (!schedule.getProducerRegisters() || !schedule.getConsumerRegisters())
+    return llvm::Error::success();
+  int64_t each = std::min(registers / threads, mostOfThread) / unit * unit;
+  int64_t wanted = kWarpgroup * (schedule.getProducerRegisters() +
+                                 schedule.getConsumers() *
+                                     schedule.getConsumerRegisters());
+  if (wanted > each * threads)
+    return refusal("roles want {0} registers; {1} threads begin with {2}",
+                   wanted, threads, each * threads);
+  return llvm::Error::success();
+}
+
 } // namespace
 
 int64_t codegen::bytesOf(tile::BlockType block) {
@@ -108,7 +125,7 @@ llvm::Expected<TileLayout> codegen::layOut(tile::FuncOp func) {
     layout.sharedBytes +=
         2 * 8 * cast<tile::PipeType>(value.getType()).getStages();
   }
-  llvm::Error error = llvm::Error::success();
+  llvm::Error error = checkRegisters(schedule, layout.threads);
   func.walk([&](tile::DotOp dot) {
     if (!error)
       error = checkDot(dot);
