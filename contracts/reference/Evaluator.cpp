@@ -34,4 +34,23 @@ Evaluator::Tensors Evaluator::runNamed(const Tensors &inputs,
   return evaluate(*program, inputs, /*allNamed=*/true, threads);
 }
 
+std::vector<std::string> Evaluator::rowDims() const {
+  std::vector<std::string> names;
+  for (const DimFacts &dim : program->dims)
+    if (dim.isRow)
+      names.push_back(dim.name);
+  return names;
+}
+
+Evaluator::Tensors Evaluator::runAt(const Tensors &inputs,
+                                    const std::vector<Place> &places,
+                                    unsigned threads) const {
+  Execution execution(*program, inputs, /*allNamed=*/false);
+  std::vector<int64_t> rows;
+  for (const Place &place : places)
+    rows.push_back(execution.rowAt(place));
+  execution.runRows(threads, rows);
+  return execution.takeResults();
+}
+
 } // namespace bitpact::reference

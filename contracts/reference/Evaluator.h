@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace bitpact::reference {
 
@@ -39,6 +40,17 @@ public:
   /// The outputs, and under its name the value of every node and rounding
   /// site (but not of a site bound `exact`, which has no value of its own).
   Tensors runNamed(const Tensors &inputs, unsigned threads = 0) const;
+
+  /// The dims over which nothing is reduced, in the operator's order. A place
+  /// has one coordinate for each of them, and the outputs there depend on
+  /// nothing else.
+  std::vector<std::string> rowDims() const;
+  using Place = std::vector<int64_t>;
+
+  /// As run, but evaluates the outputs at these places alone; elements of
+  /// others are 0. Throws std::out_of_range for a place that there is not.
+  Tensors runAt(const Tensors &inputs, const std::vector<Place> &places,
+                unsigned threads = 0) const;
 
 private:
   std::unique_ptr<const OperatorProgram> program;

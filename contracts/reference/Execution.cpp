@@ -119,8 +119,20 @@ int64_t Execution::count(const std::vector<int> &dims) const {
   return result;
 }
 
-bool Execution::hasRowDim(const std::vector<int> &dims) const {
-  return columns(dims).size() != dims.size();
+int64_t Execution::rowAt(const std::vector<int64_t> &place) const {
+  if (place.size() != rowDims.size())
+    throw std::out_of_range(fmt::format("a place has {} coordinates, not {}",
+                                        rowDims.size(), place.size()));
+  int64_t row = 0;
+  for (size_t i = 0; i < place.size(); ++i) {
+    if (place[i] < 0 || place[i] >= extent(rowDims[i]))
+      throw std::out_of_range(
+          fmt::format("{} is no position of the dim '{}', which has {}",
+                      place[i], program.dims[rowDims[i]].name,
+                      extent(rowDims[i])));
+    row = row * extent(rowDims[i]) + place[i];
+  }
+  return row;
 }
 
 /// For each index over the dims `over`, row-major, the element offset in an
@@ -162,7 +174,9 @@ void Execution::prepare() {
     Prepared &p = prepared[i];
     std::vector<int> resultColumns = columns(dims);
     p.elements = count(resultColumns);
-    p.oncePerRow = hasRowDim(dims);
+    for (int dim : dims)
+      if (program.dims[dim].isRow)
+        p.rowDims.push_back(dim);
     if (operation.kind == OperationKind::Load) {
       p.tensor = tensors[operation.index];
       p.source = spread(resultColumns, program.tensors[operation.index].dims);

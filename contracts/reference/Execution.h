@@ -26,6 +26,11 @@ public:
             const std::map<std::string, Tensor> &inputs, bool allNamed);
 
   void runRows(unsigned threads);
+  /// These rows alone.
+  void runRows(unsigned threads, const std::vector<int64_t> &rows);
+  /// The number of the row with these coordinates, one a row dim. Throws
+  /// std::out_of_range.
+  int64_t rowAt(const std::vector<int64_t> &place) const;
   std::map<std::string, Tensor> takeResults();
 
 private:
@@ -40,7 +45,7 @@ private:
   /// What an operation needs besides the program's facts.
   struct Prepared {
     int64_t elements = 1;         ///< of the result, in one row
-    bool oncePerRow = true;       ///< else the same in every row
+    std::vector<int> rowDims;     ///< those that the result depends on
     std::vector<Index> operands;  ///< for a reduction: at position 0
     std::vector<int64_t> strides; ///< of a reduction's operands
     std::vector<int64_t> source;  ///< of a load: offsets in the tensor
@@ -63,7 +68,6 @@ private:
   int64_t extent(int dim) const { return extents[dim]; }
   std::vector<int> columns(const std::vector<int> &dims) const;
   int64_t count(const std::vector<int> &dims) const;
-  bool hasRowDim(const std::vector<int> &dims) const;
   std::vector<int64_t> spread(const std::vector<int> &over,
                               const std::vector<int> &layout) const;
   int64_t rowBase(const std::vector<int> &layout,
@@ -79,6 +83,8 @@ private:
   }
   void addSink(const NamedValue &named);
 
+  template <class RowOf>
+  void runRows(unsigned threads, int64_t rows, RowOf rowOf);
   void runRow(int64_t row, Worker &worker) const;
   void evaluate(size_t number, Worker &worker) const;
   void reduce(const Operation &operation, const Prepared &prepared,

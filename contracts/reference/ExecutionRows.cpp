@@ -37,7 +37,8 @@ void save(uint8_t *bytes, const std::vector<int64_t> &target, int64_t base,
 /// A thread's values of the row it is at.
 struct Execution::Worker {
   std::vector<std::vector<double>> values;
-  std::vector<int64_t> row; // by dim
+  std::vector<int64_t> row;  // by dim
+  std::vector<bool> changed; // by dim: since the row before
   bool firstRow = true;
   ReductionPlan::Scratch scratch;
   StatePlan::Scratch states;
@@ -240,11 +241,16 @@ void Execution::store(const Sink &sink, Worker &worker) const {
 void Execution::runRow(int64_t row, Worker &worker) const {
   int64_t rest = row;
   for (auto dim = rowDims.rbegin(); dim != rowDims.rend(); ++dim) {
-    worker.row[*dim] = rest % extent(*dim);
+    int64_t position = rest % extent(*dim);
+    worker.changed[*dim] = worker.firstRow || position != worker.row[*dim];
+    worker.row[*dim] = position;
     rest /= extent(*dim);
   }
+  // Rows that differ in one dim have what depends on the others in common.
   for (size_t i = 0; i < program.operations.size(); ++i)
-    if (worker.firstRow || prepared[i].oncePerRow)
+    if (worker.firstRow ||
+        std::any_of(prepared[i].rowDims.begin(), prepared[i].rowDims.end(),
+                    [&](int dim) { return worker.changed[dim]; }))
       evaluate(i, worker);
   worker.firstRow = false;
   for (const Sink &sink : sinks) {
@@ -259,10 +265,10 @@ void Execution::runRow(int64_t row, Worker &worker) const {
   }
 }
 
-void Execution::runRows(unsigned threads) {
+template <class RowOf>
+void Execution::runRows(unsigned threads, int64_t rows, RowOf rowOf) {
   if (threads == 0)
     threads = std::max(1u, std::thread::hardware_concurrency());
-  const int64_t rows = count(rowDims);
   const int64_t workers = std::min<int64_t>(threads, rows);
   std::vector<std::exception_ptr> failures(workers);
   auto work = [&](int64_t number) noexcept {
@@ -270,9 +276,10 @@ void Execution::runRows(unsigned threads) {
       Worker worker;
       worker.values.resize(program.values.size());
       worker.row.assign(program.dims.size(), 0);
-      for (int64_t row = rows * number / workers;
-           row < rows * (number + 1) / workers; ++row)
-        runRow(row, worker);
+      worker.changed.assign(program.dims.size(), true);
+      for (int64_t at = rows * number / workers;
+           at < rows * (number + 1) / workers; ++at)
+        runRow(rowOf(at), worker);
     } catch (...) { // no memory
       failures[number] = std::current_exception();
     }
@@ -280,12 +287,22 @@ void Execution::runRows(unsigned threads) {
   std::vector<std::thread> others;
   for (int64_t i = 1; i < workers; ++i)
     others.emplace_back(work, i);
-  work(0);
+  if (workers)
+    work(0);
   for (std::thread &other : others)
     other.join();
   for (const std::exception_ptr &failure : failures)
     if (failure)
       std::rethrow_exception(failure);
+}
+
+void Execution::runRows(unsigned threads) {
+  runRows(threads, count(rowDims), [](int64_t at) { return at; });
+}
+
+void Execution::runRows(unsigned threads, const std::vector<int64_t> &rows) {
+  runRows(threads, static_cast<int64_t>(rows.size()),
+          [&](int64_t at) { return rows[at]; });
 }
 
 } // namespace bitpact::reference

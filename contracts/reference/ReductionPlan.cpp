@@ -117,16 +117,24 @@ double ReductionPlan::atomChain(const Primitive &step, const Chain &chain,
                                 Scratch &scratch) const {
   double state = 0;
   int64_t i = chain.begin;
+  const bool dense = left.stride == 1 && right.stride == 1;
   for (int64_t block = chain.firstAtom; i < chain.end; ++block) {
-    scratch.left.clear();
-    scratch.right.clear();
-    for (; i < atomEnds[block]; ++i) {
-      scratch.left.push_back(left.base[order[i] * left.stride]);
-      scratch.right.push_back(right.base[order[i] * right.stride]);
+    const int64_t end = atomEnds[block];
+    const int count = static_cast<int>(end - i);
+    const double *a = left.base + order[i], *b = right.base + order[i];
+    // Elements of a block ascend: so many apart, they are neighbours.
+    if (!dense || order[end - 1] - order[i] != count - 1) {
+      scratch.left.clear();
+      scratch.right.clear();
+      for (int64_t k = i; k < end; ++k) {
+        scratch.left.push_back(left.base[order[k] * left.stride]);
+        scratch.right.push_back(right.base[order[k] * right.stride]);
+      }
+      a = scratch.left.data();
+      b = scratch.right.data();
     }
-    state = dotStep(*atom, step.arguments[0], scratch.left.data(),
-                      scratch.right.data(),
-                      static_cast<int>(scratch.left.size()), state);
+    state = dotStep(*atom, step.arguments[0], a, b, count, state);
+    i = end;
   }
   return state;
 }

@@ -25,7 +25,7 @@ namespace {
 
 struct Options {
   std::vector<std::string> inputs, dims, recipes, targets;
-  bool expand = false;
+  bool expand = false, asked = false;
   CheckOptions check;
   CacheOption cache;
 };
@@ -127,6 +127,19 @@ void printReport(const CheckReport &report) {
       fmt::print("note: {} on {}: its conditions exclude {}\n", one.variant->id,
                  one.device, fmt::join(parts, ", "));
   }
+  if (!report.sampled.empty())
+    fmt::print("evaluated in full: {} of {} cases; of the others, which have "
+               "more than 2^26 steps,\n",
+               report.cases - report.sampledCases, report.cases);
+  for (const SampledCase &one : report.sampled)
+    fmt::print("  {} {}: {} of {} outputs; all are compared with {}\n",
+               one.contract->name, dimsText(one.dims), one.places, one.outputs,
+               one.launch);
+  for (const VariantReport &one : report.variants)
+    if (one.leftOut)
+      fmt::print("note: {} on {}: {} cases of more than 2^24 steps left out; "
+                 "--rows or --dim asks for them\n",
+                 one.variant->id, one.device, one.leftOut);
   std::map<std::string, int> reasons;
   for (const Unchecked &one : report.unchecked)
     ++reasons[one.why];
@@ -153,6 +166,7 @@ int runCheck(Options options, const Shared &shared) {
   if (options.expand)
     return expand(options, shared);
   options.check.extents = parseExtents(options.dims);
+  options.check.bounded = !options.asked && options.dims.empty();
   if (!options.recipes.empty()) {
     options.check.recipes.clear();
     for (const std::string &name : options.recipes)
@@ -215,9 +229,10 @@ Command addCheck(CLI::App &app, Shared &shared) {
               "For contract files: what to compile for");
   command->add_option("--op,--contract", options->check.contract,
                       "Only these: an operator, a name or a digest prefix");
-  addRepeated(command, "--rows", options->check.rows, "Row counts", true)
-      ->check(CLI::Range(int64_t(1), int64_t(1) << 40))
-      ->capture_default_str();
+  CLI::Option *rows =
+      addRepeated(command, "--rows", options->check.rows, "Row counts", true)
+          ->check(CLI::Range(int64_t(1), int64_t(1) << 40))
+          ->capture_default_str();
   addRepeated(command, "--dim", options->dims,
               "Extents of an open dim: hidden=576,4096");
   addRepeated(command, "--data", options->recipes,
@@ -232,8 +247,17 @@ Command addCheck(CLI::App &app, Shared &shared) {
       ->capture_default_str();
   command->add_option("--seed", options->check.seed, "The first seed")
       ->capture_default_str();
+  command
+      ->add_option("--samples", options->check.samples,
+                   "Outputs that are evaluated of a product of matrices with "
+                   "more than 2^26 steps; 0: all")
+      ->check(CLI::Range(int64_t(0), int64_t(1) << 30))
+      ->capture_default_str();
   options->cache.addTo(*command);
-  return {command, [options, &shared] { return runCheck(*options, shared); }};
+  return {command, [options, rows, &shared] {
+            options->asked = rows->count() > 0;
+            return runCheck(*options, shared);
+          }};
 }
 
 } // namespace bitpact::tool

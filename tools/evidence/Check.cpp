@@ -3,28 +3,33 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/evidence/Check.h"
 
-#include "contracts/reference/Evaluator.h"
+#include "tools/evidence/Answer.h"
 #include "tools/evidence/Indices.h"
 #include "tools/evidence/Layout.h"
-#include "tools/evidence/Shape.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <numeric>
-#include <span>
+#include <set>
 
 using bitpact::reference::Evaluator;
 
 namespace bitpact::evidence {
 namespace {
 
-using Tensors = Evaluator::Tensors;
 using Bytes = std::span<const uint8_t>;
 
 /// Other layouts and lone rows are tried on small cases, and on the largest
 /// row count while its tensors stay below this.
 constexpr int64_t smallRows = 64;
 constexpr size_t smallBytes = 8 << 20;
+/// Of few rows that meet a large factor, other layouts are tried below this.
+constexpr size_t mostBytes = 256 << 20;
+/// Products of matrices with more steps are evaluated at chosen places.
+constexpr int64_t fullSteps = 1 << 26;
+/// A cpu executes an atom step by step: what it is not asked for by name has no
+/// more steps than these.
+constexpr int64_t cpuAtomSteps = 1 << 24;
 /// Of extents that only some variants take, which are long.
 constexpr int64_t fewRows = 8;
 
@@ -34,31 +39,6 @@ struct Runner {
   const Device *device;
   Kernel kernel;
   size_t report;
-};
-
-/// One (contract, recipe, seed, extents). The oracle's answer for the largest
-/// row count serves all smaller ones, as rows depend on themselves alone.
-struct Answer {
-  std::string recipe;
-  uint64_t seed = 0;
-  Tensors inputs, outputs;
-};
-
-/// The first rows of an answer.
-struct Case {
-  const ContractSpec &contract;
-  const Answer &answer;
-  Dims dims;
-
-  std::vector<int64_t> shape(const TensorSpec &tensor) const {
-    return shapeOf(tensor, dims);
-  }
-  Bytes bytes(const TensorSpec &tensor) const {
-    const Tensors &from = tensor.output ? answer.outputs : answer.inputs;
-    const uint8_t *data = from.at(tensor.name).bytes.data();
-    return Bytes(data,
-                 elementsOf(shape(tensor)) * algebra::bytes(tensor.format));
-  }
 };
 
 class Checker {
@@ -78,6 +58,17 @@ private:
   void checkData(const ContractSpec &contract, const Evaluator &oracle,
                  Recipe recipe, uint64_t seed, const Dims &extents);
   void checkRows(const Case &one);
+  std::vector<Answer> answersFor(const ContractSpec &contract,
+                                 const Evaluator &oracle, Recipe recipe,
+                                 uint64_t seed, const Dims &extents,
+                                 const std::vector<int64_t> &counts);
+  Answer answerFor(const ContractSpec &contract, const Evaluator &oracle,
+                   Recipe recipe, uint64_t seed, const Dims &dims,
+                   const std::vector<int64_t> &sampledCounts,
+                   const Answer *full);
+  void takeLaunch(const ContractSpec &contract, Answer &answer,
+                  const Dims &dims);
+  bool leavesOut(const Case &one, const Device &device) const;
   void checkLayout(const Case &one, const Layout &layout, const Device &device);
   void checkLoneRows(const Case &one, const Device &device);
   void launchAndCompare(Runner &runner, const Case &one, const Layout &layout,
@@ -85,6 +76,12 @@ private:
   void launchOnce(Runner &runner, const Case &one, const Layout &layout,
                   std::vector<Placed> &placed, const std::vector<View> &views,
                   int64_t turn);
+  [[noreturn]] static void stopped(const Runner &runner, const Case &one,
+                                   const Layout &layout,
+                                   const DriverError &error);
+  std::vector<Placed> place(const Case &one, const Layout &layout,
+                            const Device &device) const;
+  static std::vector<View> viewsOf(const std::vector<Placed> &placed);
   void record(Runner &runner, const Case &one, const Layout &layout,
               Difference difference, const std::string &against);
   /// The fault word must be set exactly if an index of the launch is bad:
@@ -100,6 +97,7 @@ private:
   std::vector<Device> devices;
   RowShape shape;
   std::optional<Indices> inputs;
+  bool usesAtom = false;
   std::vector<Runner> runners;
   /// Of the case under way: which bytes each variant gave, and the reports
   /// that got their first difference, each with its place in `given`.
@@ -186,6 +184,7 @@ std::vector<int64_t> Checker::rowsFor(const Dims &extents) const {
 void Checker::checkContract(const ContractSpec &contract) {
   shape = RowShape(contract);
   inputs.emplace(contract);
+  usesAtom = contract.text.find("fused(") != std::string::npos;
   findRunners(contract);
   if (!runners.empty()) {
     Evaluator oracle(nlohmann::json::parse(contract.text));
@@ -208,28 +207,152 @@ void Checker::checkContract(const ContractSpec &contract) {
 void Checker::checkData(const ContractSpec &contract, const Evaluator &oracle,
                         Recipe recipe, uint64_t seed, const Dims &extents) {
   std::vector<int64_t> counts = rowsFor(extents);
-  auto answer = [&](int64_t rows) {
-    Dims dims = shape.withRows(extents, rows);
-    Answer result{std::string(nameOf(recipe)), seed, {}, {}};
-    for (const TensorSpec &tensor : contract.tensors)
-      if (!tensor.output)
-        result.inputs[tensor.name] = inputs->generate(
-            recipe, seed, tensor, dims, !shape.hasRows(tensor));
-    result.outputs = oracle.run(result.inputs);
-    ++report.oracleRuns;
-    return result;
-  };
   int64_t most = *std::max_element(counts.begin(), counts.end());
   for (Runner &runner : runners)
     runner.kernel.prepare(shape.withRows(extents, most));
-  Answer largest = answer(most);
-  for (int64_t rows : counts) {
-    Dims dims = shape.withRows(extents, rows);
-    if (shape.rowsAreOutermost() || rows == most)
-      checkRows({contract, largest, dims});
-    else
-      checkRows({contract, answer(rows), dims});
+  // Rows that are not outermost make other tensors for each count.
+  std::vector<std::vector<int64_t>> groups{counts};
+  if (!shape.rowsAreOutermost()) {
+    groups.clear();
+    for (int64_t rows : counts)
+      groups.push_back({rows});
   }
+  for (const std::vector<int64_t> &group : groups) {
+    std::vector<Answer> answers =
+        answersFor(contract, oracle, recipe, seed, extents, group);
+    for (int64_t rows : group) {
+      Dims dims = shape.withRows(extents, rows);
+      // The first that has so many rows: a full one, if there is one.
+      const Answer &answer = *std::find_if(
+          answers.begin(), answers.end(),
+          [&](const Answer &one) { return one.rows >= rows; });
+      if (!answer.outputs.empty())
+        checkRows({contract, answer, dims});
+    }
+  }
+}
+
+/// One answer, by ascending rows two: in full for so many rows as are few
+/// enough, and sampled for all.
+std::vector<Answer>
+Checker::answersFor(const ContractSpec &contract, const Evaluator &oracle,
+                    Recipe recipe, uint64_t seed, const Dims &extents,
+                    const std::vector<int64_t> &counts) {
+  std::vector<int64_t> full, sampled;
+  for (int64_t rows : counts) {
+    int64_t steps = stepsOf(contract, shape.withRows(extents, rows));
+    bool small = oracle.rowDims().size() < 2 || options.samples == 0 ||
+                 steps <= fullSteps;
+    (small ? full : sampled).push_back(rows);
+  }
+  std::vector<Answer> answers;
+  for (bool isFull : {true, false}) {
+    const std::vector<int64_t> &group = isFull ? full : sampled;
+    if (group.empty())
+      continue;
+    int64_t rows = *std::max_element(group.begin(), group.end());
+    answers.push_back(answerFor(
+        contract, oracle, recipe, seed, shape.withRows(extents, rows),
+        isFull ? std::vector<int64_t>() : group,
+        answers.empty() ? nullptr : &answers.front()));
+    answers.back().rows = rows;
+  }
+  return answers;
+}
+
+Answer Checker::answerFor(const ContractSpec &contract, const Evaluator &oracle,
+                          Recipe recipe, uint64_t seed, const Dims &dims,
+                          const std::vector<int64_t> &sampledCounts,
+                          const Answer *full) {
+  Answer result;
+  result.recipe = nameOf(recipe);
+  result.seed = seed;
+  for (const TensorSpec &tensor : contract.tensors)
+    if (!tensor.output && shape.isColumns(tensor))
+      result.inputs[tensor.name] =
+          inputs->generate(besides(recipe), seed, tensor, dims,
+                           /*shared=*/recipe != Recipe::Special);
+    else if (!tensor.output)
+      result.inputs[tensor.name] = inputs->generate(
+          recipe, seed, tensor, dims, !shape.hasRows(tensor));
+  ++report.oracleRuns;
+  if (sampledCounts.empty()) {
+    result.outputs = oracle.run(result.inputs);
+    return result;
+  }
+  result.dims = oracle.rowDims();
+  std::set<Place> places;
+  for (int64_t rows : sampledCounts) {
+    Dims some = shape.withRows(dims, rows);
+    std::vector<int64_t> extents;
+    for (const std::string &dim : result.dims)
+      extents.push_back(some.at(dim));
+    for (Place &place : choosePlaces(extents, options.samples, seed))
+      places.insert(std::move(place));
+  }
+  result.places.assign(places.begin(), places.end());
+  result.atPlaces = oracle.runAt(result.inputs, result.places);
+  if (full)
+    result.firstRows =
+        std::make_shared<const Evaluator::Tensors>(full->outputs);
+  takeLaunch(contract, result, dims);
+  return result;
+}
+
+/// All outputs of a launch that agrees with the oracle where that was asked,
+/// if there is one: other launches must give the same.
+void Checker::takeLaunch(const ContractSpec &contract, Answer &answer,
+                         const Dims &dims) {
+  const Layout &layout = allLayouts().front();
+  Case one{contract, answer, dims};
+  for (Runner &runner : runners) try {
+    if (leavesOut(one, *runner.device))
+      continue;
+    std::vector<Placed> placed = place(one, layout, *runner.device);
+    std::vector<View> views = viewsOf(placed);
+    if (runner.kernel.select(views) < 0)
+      continue;
+    runner.kernel.launch(views);
+    ++report.variants[runner.report].launches;
+    Evaluator::Tensors outputs;
+    bool agrees = true;
+    for (size_t i = 0; i < placed.size(); ++i) {
+      const TensorSpec &tensor = contract.tensors[i];
+      if (!tensor.output)
+        continue;
+      reference::Tensor &output = outputs[tensor.name];
+      output = {tensor.format, one.shape(tensor), placed[i].rows()};
+      agrees &= !one.fromOracle(tensor, output.bytes);
+    }
+    runner.kernel.takeFault();
+    if (!agrees && !answer.outputs.empty())
+      continue;
+    answer.outputs = std::move(outputs);
+    answer.launch =
+        fmt::format("{} on {}", runner.variant->id, runner.device->name);
+    if (agrees)
+      break;
+  } catch (const DriverError &error) {
+    stopped(runner, one, layout, error);
+  }
+  if (answer.outputs.empty())
+    return;
+  int64_t all = 0;
+  for (const TensorSpec &tensor : contract.tensors)
+    if (tensor.output)
+      all += elementsOf(one.shape(tensor));
+  auto known = [&](const SampledCase &other) {
+    return other.contract == &contract && other.dims == dims;
+  };
+  if (std::none_of(report.sampled.begin(), report.sampled.end(), known))
+    report.sampled.push_back({&contract, dims,
+                              static_cast<int64_t>(answer.places.size()), all,
+                              answer.launch});
+}
+
+bool Checker::leavesOut(const Case &one, const Device &device) const {
+  return options.bounded && device.kind == BITPACT_TARGET_CPU && usesAtom &&
+         stepsOf(one.contract, one.dims) > cpuAtomSteps;
 }
 
 void Checker::checkRows(const Case &one) {
@@ -237,40 +360,62 @@ void Checker::checkRows(const Case &one) {
   size_t bytes = 0;
   for (const TensorSpec &tensor : one.contract.tensors)
     bytes += one.bytes(tensor).size();
-  bool everyLayout = rows <= smallRows || bytes <= smallBytes;
+  bool everyLayout =
+      bytes <= (rows <= smallRows ? mostBytes : smallBytes);
   for (const Layout &layout : allLayouts()) {
     if (!everyLayout && &layout != &allLayouts().front())
       break;
     ++report.cases;
+    report.sampledCases += one.answer.isSampled();
     for (const Device &device : devices)
       checkLayout(one, layout, device);
     noteSameBytes();
   }
   if (shape.rowsAreOutermost() && rows > 1)
     for (const Device &device : devices)
-      checkLoneRows(one, device);
+      if (!leavesOut(one, device))
+        checkLoneRows(one, device);
 }
 
 void Checker::checkLayout(const Case &one, const Layout &layout,
                           const Device &device) {
-  std::vector<Placed> placed;
-  for (const TensorSpec &tensor : one.contract.tensors) {
-    placed.emplace_back(tensor, device, layout, one.shape(tensor));
-    if (!tensor.output)
-      placed.back().put(Placed::inputPoison, one.bytes(tensor).data());
+  if (leavesOut(one, device)) {
+    for (Runner &runner : runners)
+      if (runner.device == &device)
+        ++report.variants[runner.report].leftOut;
+    return;
   }
+  std::vector<Placed> placed = place(one, layout, device);
   for (Runner &runner : runners)
     if (runner.device == &device)
       launchAndCompare(runner, one, layout, placed);
+}
+
+std::vector<Placed> Checker::place(const Case &one, const Layout &layout,
+                                   const Device &device) const {
+  std::vector<Placed> placed;
+  for (const TensorSpec &tensor : one.contract.tensors) {
+    placed.emplace_back(tensor, device, layout, one.shape(tensor));
+    if (tensor.output)
+      placed.back().put(0xa5, nullptr);
+    else
+      placed.back().put(Placed::inputPoison, one.bytes(tensor).data());
+  }
+  return placed;
+}
+
+std::vector<View> Checker::viewsOf(const std::vector<Placed> &placed) {
+  std::vector<View> views;
+  for (const Placed &tensor : placed)
+    views.push_back(tensor.view());
+  return views;
 }
 
 void Checker::launchAndCompare(Runner &runner, const Case &one,
                                const Layout &layout,
                                std::vector<Placed> &placed) {
   VariantReport &variant = report.variants[runner.report];
-  std::vector<View> views;
-  for (const Placed &tensor : placed)
-    views.push_back(tensor.view());
+  std::vector<View> views = viewsOf(placed);
   if (runner.kernel.select(views) < 0) {
     ++variant.excluded[layout.name];
     return;
@@ -300,11 +445,17 @@ void Checker::launchOnce(Runner &runner, const Case &one, const Layout &layout,
       outputs.append(bytes.begin(), bytes.end());
       variant.elements += elementsOf(one.shape(tensor));
     }
-    if (auto difference =
-            compare(tensor, one.shape(tensor), one.bytes(tensor), bytes))
-      record(runner, one, layout, *difference,
-             tensor.output ? "the reference evaluator"
-                           : "the input before the launch");
+    if (!tensor.output) {
+      if (auto difference =
+              compare(tensor, one.shape(tensor), one.bytes(tensor), bytes))
+        record(runner, one, layout, *difference, "the input before the launch");
+    } else if (auto difference = one.fromOracle(tensor, bytes)) {
+      record(runner, one, layout, *difference, "the reference evaluator");
+    } else if (one.answer.isSampled()) {
+      if (auto other =
+              compare(tensor, one.shape(tensor), one.bytes(tensor), bytes))
+        record(runner, one, layout, *other, one.answer.launch);
+    }
     if (!placed[i].surroundIntact()) {
       Difference stray;
       stray.tensor = tensor.name;
@@ -323,6 +474,11 @@ void Checker::launchOnce(Runner &runner, const Case &one, const Layout &layout,
         fmt::format("launch 1 of the same case (this is launch {})", turn + 1));
   }
 } catch (const DriverError &error) {
+  stopped(runner, one, layout, error);
+}
+
+void Checker::stopped(const Runner &runner, const Case &one,
+                      const Layout &layout, const DriverError &error) {
   std::string dims;
   for (const auto &[dim, extent] : one.dims)
     dims += fmt::format("{}={} ", dim, extent);
@@ -383,8 +539,9 @@ void Checker::checkLoneRows(const Case &one, const Device &device) {
         if (auto difference =
                 compare(tensor, shapeOf(tensor, lone), expected, bytes))
           record(runner, one, layout, *difference,
-                 fmt::format("the reference evaluator (row {} of {} launched "
-                             "alone)",
+                 fmt::format("{} (row {} of {} launched alone)",
+                             one.answer.isSampled() ? one.answer.launch
+                                                    : "the reference evaluator",
                              row, rows));
       }
     }

@@ -27,6 +27,11 @@ struct CheckOptions {
   /// Launches of the same case.
   int64_t repeat = 2;
   uint64_t seed = 1;
+  /// Of a product of matrices with more than 2^26 steps, at least so many
+  /// outputs are evaluated; 0: all of them.
+  int64_t samples = 4096;
+  /// Cases that would take a cpu minutes are left out.
+  bool bounded = true;
 
   /// Both sides of the row counts at which kernels like to change shape.
   static std::vector<int64_t> defaultRows();
@@ -59,6 +64,8 @@ struct VariantReport {
   const VariantSpec *variant = nullptr;
   std::string device;
   int64_t launches = 0, elements = 0, differing = 0, differences = 0;
+  /// Cases of more steps of an atom than a cpu does in a moment.
+  int64_t leftOut = 0;
   /// Layouts that the variant's conditions exclude, with the number of cases.
   std::map<std::string, int64_t> excluded;
   std::optional<Difference> first;
@@ -70,12 +77,22 @@ struct Unchecked {
   std::string why;
 };
 
+/// A product of which the oracle evaluated some outputs; all were compared
+/// with those of a launch.
+struct SampledCase {
+  const ContractSpec *contract = nullptr;
+  std::map<std::string, int64_t> dims;
+  int64_t places = 0, outputs = 0;
+  std::string launch;
+};
+
 struct CheckReport {
   uint64_t seed = 0;
   std::vector<std::string> devices;
   std::vector<std::string> recipes;
   std::vector<int64_t> rows;
-  int64_t cases = 0, oracleRuns = 0;
+  int64_t cases = 0, sampledCases = 0, oracleRuns = 0;
+  std::vector<SampledCase> sampled;
   std::vector<VariantReport> variants;
   std::vector<Unchecked> unchecked;
   /// Contracts of which no variant ran.

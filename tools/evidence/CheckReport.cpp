@@ -75,7 +75,7 @@ json toJson(const Difference &d) {
 
 json toJson(const CheckReport &report) {
   json variants = json::array(), unchecked = json::array(),
-       without = json::array();
+       without = json::array(), sampled = json::array();
   for (const VariantReport &one : report.variants)
     variants.push_back(
         {{"contract", one.contract->digest},
@@ -89,12 +89,19 @@ json toJson(const CheckReport &report) {
          {"differing", one.differing},
          {"differences", one.differences},
          {"excluded", one.excluded},
+         {"left_out", one.leftOut},
          {"first", one.first ? toJson(*one.first) : json(nullptr)}});
   for (const Unchecked &one : report.unchecked)
     unchecked.push_back({{"contract", one.contract->digest},
                          {"variant", one.variant->id},
                          {"target", one.variant->target},
                          {"why", one.why}});
+  for (const SampledCase &one : report.sampled)
+    sampled.push_back({{"contract", one.contract->digest},
+                       {"dims", one.dims},
+                       {"evaluated", one.places},
+                       {"outputs", one.outputs},
+                       {"launch", one.launch}});
   for (const ContractSpec *one : report.withoutEvidence)
     without.push_back(one->digest);
   return {{"equal", report.equal()},
@@ -105,6 +112,8 @@ json toJson(const CheckReport &report) {
           {"recipes", report.recipes},
           {"rows", report.rows},
           {"cases", report.cases},
+          {"sampled_cases", report.sampledCases},
+          {"sampled", sampled},
           {"oracle_runs", report.oracleRuns},
           {"variants", variants},
           {"unchecked", unchecked},

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <random>
+#include <thread>
 
 using bitpact::algebra::Format;
 using bitpact::reference::Tensor;
@@ -24,6 +25,9 @@ constexpr std::pair<Recipe, std::string_view> recipeNames[] = {
     {Recipe::Special, "special"},   {Recipe::Zeros, "zeros"},
     {Recipe::Constant, "constant"}, {Recipe::Cancellation, "cancellation"},
 };
+
+/// Fewer are not worth a thread.
+constexpr int64_t elementsOfThread = 1 << 17;
 
 /// FNV-1a, so that tensors of one seed differ.
 uint64_t hashOf(std::string_view text) {
@@ -257,15 +261,28 @@ Tensor generate(Recipe recipe, uint64_t seed, std::string_view tensorName,
     elements *= extent;
   int64_t size = algebra::bytes(format);
   Tensor tensor{format, shape, std::vector<uint8_t>(elements * size)};
-  std::vector<uint64_t> bits(width);
-  for (int64_t row = 0; width && row < elements / width; ++row) {
-    Row(recipe, format, shared, row, bits,
-        Source(seed, recipe, tensorName, static_cast<uint64_t>(row)))
-        .fill();
-    for (int64_t i = 0; i < width; ++i)
-      storeBits(format, tensor.bytes.data() + (row * width + i) * size,
-                bits[i]);
-  }
+  const int64_t rows = width ? elements / width : 0;
+  auto fill = [&](int64_t from, int64_t to) {
+    std::vector<uint64_t> bits(width);
+    for (int64_t row = from; row < to; ++row) {
+      Row(recipe, format, shared, row, bits,
+          Source(seed, recipe, tensorName, static_cast<uint64_t>(row)))
+          .fill();
+      for (int64_t i = 0; i < width; ++i)
+        storeBits(format, tensor.bytes.data() + (row * width + i) * size,
+                  bits[i]);
+    }
+  };
+  // Each row has a source of its own.
+  int64_t workers =
+      std::clamp<int64_t>(elements / elementsOfThread, 1,
+                          std::max(1u, std::thread::hardware_concurrency()));
+  std::vector<std::thread> threads;
+  for (int64_t i = 1; i < workers; ++i)
+    threads.emplace_back(fill, rows * i / workers, rows * (i + 1) / workers);
+  fill(0, rows / workers);
+  for (std::thread &thread : threads)
+    thread.join();
   return tensor;
 }
 

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <set>
 
 using nlohmann::json;
 
@@ -46,7 +45,7 @@ int64_t elementsOf(const std::vector<int64_t> &shape) {
 }
 
 RowShape::RowShape(const ContractSpec &contract) {
-  std::set<std::string> reduced = reducedDims(contract);
+  reduced = reducedDims(contract);
   for (const std::string &dim : contract.dimOrder) {
     int64_t extent = contract.dims.at(dim);
     if (extent >= 0)
@@ -60,6 +59,18 @@ RowShape::RowShape(const ContractSpec &contract) {
   for (const TensorSpec &tensor : contract.tensors)
     if (hasRows(tensor) && tensor.dims.front() != rowDim)
       outermost = false;
+  for (const TensorSpec &tensor : contract.tensors)
+    if (isColumns(tensor))
+      for (const std::string &dim : tensor.dims)
+        if (auto found = open.find(dim); found != open.end() && !found->second)
+          columns.insert(dim);
+}
+
+bool RowShape::isColumns(const TensorSpec &tensor) const {
+  auto inNode = [&](const std::string &dim) { return reduced.count(dim) > 0; };
+  return !tensor.output && !rowDim.empty() && !hasRows(tensor) &&
+         std::any_of(tensor.dims.begin(), tensor.dims.end(), inNode) &&
+         !std::all_of(tensor.dims.begin(), tensor.dims.end(), inNode);
 }
 
 bool RowShape::hasRows(const TensorSpec &tensor) const {
@@ -87,9 +98,11 @@ std::vector<int64_t> RowShape::defaultExtents() { return {1, 63, 257}; }
 std::vector<Dims> RowShape::openExtents(
     const std::map<std::string, std::vector<int64_t>> &given) const {
   std::vector<Dims> all{fixed};
-  for (const auto &[dim, reduced] : open) {
+  for (const auto &[dim, isReduced] : open) {
     std::vector<int64_t> extents =
-        reduced ? defaultExtents() : std::vector<int64_t>{2, 7};
+        isReduced              ? defaultExtents()
+        : columns.count(dim) ? std::vector<int64_t>{1, 7, 263, 520}
+                             : std::vector<int64_t>{2, 7};
     if (auto found = given.find(dim); found != given.end())
       extents = found->second;
     std::vector<Dims> longer;

@@ -6,6 +6,8 @@
 
 #include "tools/evidence/Runtime.h"
 
+#include <set>
+
 namespace bitpact::evidence {
 
 using Dims = std::map<std::string, int64_t>;
@@ -28,6 +30,9 @@ public:
   Dims withRows(Dims dims, int64_t rows) const;
   /// Extents that an open dim gets which some node reduces.
   static std::vector<int64_t> defaultExtents();
+  /// The other factor of a product of matrices: it has no rows, but columns of
+  /// the output beside what is reduced.
+  bool isColumns(const TensorSpec &tensor) const;
   bool isReduced(const std::string &dim) const {
     auto found = open.find(dim);
     return found != open.end() && found->second;
@@ -47,6 +52,9 @@ private:
   Dims fixed;
   /// The other open dims, and whether a node reduces over them.
   std::map<std::string, bool> open;
+  std::set<std::string> reduced;
+  /// Open dims that a factor without rows has beside a reduced one.
+  std::set<std::string> columns;
 };
 
 /// Contracts whose digest starts with `selector`, or whose name or operator

@@ -148,3 +148,40 @@ NORM(norm_right_f32, UNROUNDED)
 NORM(norm_contracted_fma_f32, FUSED | UNROUNDED)
 NORM(norm_dropped_rounding, UNROUNDED)
 NORM(norm_approximate_sqrt, APPROXIMATE)
+
+/* product: x, its stride, weight, its stride, y, its stride, tokens, out,
+ * hidden. What is wrong, and where, is known to ProductCheckTest.cpp. */
+enum { ONE_PLACE = 1, LAST_COLUMN = 2, FIRST_ROWS_OF_MANY = 4, EVERYWHERE = 8 };
+
+static inline __attribute__((always_inline)) void
+product(const uint64_t *slots, int64_t begin, int64_t end, int faults) {
+  const float *x = (const float *)slots[0], *weight = (const float *)slots[2];
+  float *y = (float *)slots[4];
+  int64_t xStride = (int64_t)slots[1], weightStride = (int64_t)slots[3],
+          yStride = (int64_t)slots[5];
+  int64_t tokens = (int64_t)slots[6], out = (int64_t)slots[7],
+          hidden = (int64_t)slots[8];
+  for (int64_t row = begin; row < end; ++row)
+    for (int64_t column = 0; column < out; ++column) {
+      float sum = 0.0f;
+      for (int64_t i = 0; i < hidden; ++i)
+        sum = sum + x[row * xStride + i] * weight[column * weightStride + i];
+      if ((faults & ONE_PLACE && row == 211 && column == 333) ||
+          (faults & LAST_COLUMN && column + 1 == out) ||
+          (faults & FIRST_ROWS_OF_MANY && tokens > 100 && row < 2) ||
+          faults & EVERYWHERE)
+        sum = sum * 1.5f + 1.0f;
+      store(&y[row * yStride + column], sum);
+    }
+}
+
+#define PRODUCT(NAME, FAULTS)                                                  \
+  ENTRY void NAME(const uint64_t *slots, int64_t begin, int64_t end) {         \
+    product(slots, begin, end, FAULTS);                                        \
+  }
+
+PRODUCT(product_right, 0)
+PRODUCT(product_one_place, ONE_PLACE)
+PRODUCT(product_last_column, LAST_COLUMN)
+PRODUCT(product_first_rows_of_many, FIRST_ROWS_OF_MANY)
+PRODUCT(product_everywhere, EVERYWHERE)

@@ -104,6 +104,32 @@ json normContract(int64_t hidden, const std::string &normed) {
   return contract;
 }
 
+json productContract(int64_t out, int64_t hidden) {
+  json contract = normContract(hidden);
+  contract["name"] = "test/product";
+  contract["op"] = json::parse(R"({
+    "name": "product", "version": 1, "dims": ["tokens", "out", "hidden"],
+    "params": [],
+    "tensors": [
+      {"name": "x", "kind": "in", "dims": ["tokens", "hidden"]},
+      {"name": "weight", "kind": "in", "dims": ["out", "hidden"]},
+      {"name": "y", "kind": "out", "dims": ["tokens", "out"]}],
+    "body": [
+      {"id": "v0", "op": "input", "tensor": "x"},
+      {"id": "v1", "op": "input", "tensor": "weight"},
+      {"id": "v2", "op": "reduce", "node": "dot", "kind": "dot",
+       "over": "hidden", "args": ["v0", "v1"]},
+      {"op": "output", "tensor": "y", "site": "y", "args": ["v2"]}]
+  })");
+  contract["params"] = json::object();
+  contract["nodes"] = {{"dot", contract["nodes"]["sum_sq"]}};
+  contract["rounding"] = {{"y", {{"format", "f32"}, {"mode", "rne"}}}};
+  contract["primitives"] = {{"dot.step", "dot.mul_add.f32"}};
+  contract["definitions"].erase("rsqrt.div_sqrt.f32");
+  contract["dims"]["out"] = out < 0 ? json("*") : json(out);
+  return contract;
+}
+
 void writeTestPackage(const std::string &directory,
                       const std::vector<json> &contracts,
                       const std::vector<std::string> &entries, int64_t alignX) {
@@ -126,8 +152,13 @@ void writeTestPackage(const std::string &directory,
            output ? package::TensorKind::Out : package::TensorKind::In,
            tensor["dims"], package::ElementType::F32});
     }
-    entry.dims = {{"tokens", package::dynamicExtent},
-                  {"hidden", contract["dims"]["hidden"].get<int64_t>()}};
+    std::vector<std::string> dims;
+    for (const json &dim : contract["op"]["dims"]) {
+      dims.push_back(dim);
+      const json &extent = contract["dims"][dims.back()];
+      entry.dims[dims.back()] = extent.is_string() ? package::dynamicExtent
+                                                   : extent.get<int64_t>();
+    }
     for (const std::string &name : entries) {
       package::Variant variant;
       variant.id = name + "-" + entry.digest.substr(0, 8);
@@ -140,7 +171,7 @@ void writeTestPackage(const std::string &directory,
       variant.code.file = "code/" + variant.id + ".so";
       files[variant.code.file] = code;
       variant.arguments =
-          package::argumentList(entry.tensors, {"tokens", "hidden"});
+          package::argumentList(entry.tensors, dims);
       if (alignX && &name == &entries.front())
         variant.when.align["x"] = alignX;
       for (const package::ContractTensor &tensor : entry.tensors)

@@ -19,6 +19,10 @@ nlohmann::json sumContract(int64_t hidden = 43,
 nlohmann::json normContract(int64_t hidden = 43,
                             const std::string &normed = "bf16");
 
+/// y[tokens, out] = x[tokens, hidden] times weight[out, hidden], f32: a chain
+/// from +0 with rounded products. `out` of -1 is open.
+nlohmann::json productContract(int64_t out, int64_t hidden);
+
 /// A package of the contract with one variant per entry of Kernels.c, best
 /// first. `alignX` becomes a condition of the first variant, if not 0.
 void writeTestPackage(const std::string &directory,
