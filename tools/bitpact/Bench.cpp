@@ -7,6 +7,7 @@
 #include "tools/bitpact/DimOptions.h"
 #include "tools/bitpact/Terminal.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <iostream>
@@ -40,8 +41,15 @@ int runBench(Options options, const Shared &shared) {
   }
   for (const std::string &device : report.devices)
     fmt::print("{}\n", device);
-  Table table({"contract", "dims", "device", "variant", "roles", "us", "GB/s",
-               "copy GB/s", "of copy"});
+  bool products =
+      std::any_of(report.results.begin(), report.results.end(),
+                  [](const BenchResult &one) { return one.operations > 0; });
+  std::vector<std::string> head{"contract", "dims",      "device",
+                                "variant",  "roles",     "us",
+                                "GB/s",     "copy GB/s", "of copy"};
+  if (products)
+    head.push_back("TFLOP/s");
+  Table table(head);
   for (const BenchResult &one : report.results) {
     std::vector<std::string> dims, roles;
     for (const auto &[dim, extent] : one.dims)
@@ -51,13 +59,20 @@ int runBench(Options options, const Shared &shared) {
                              role) != one.chosenFor.end();
       roles.push_back(role + (taken ? "*" : ""));
     }
-    table.add({one.contract->name, fmt::format("{}", fmt::join(dims, " ")),
-               one.device, one.variant->id,
-               fmt::format("{}", fmt::join(roles, " ")),
-               fmt::format("{:.1f}", one.milliseconds * 1e3),
-               fmt::format("{:.1f}", one.gigabytesPerSecond()),
-               fmt::format("{:.1f}", one.bytes / one.copyMilliseconds * 1e-6),
-               fmt::format("{:.2f}", one.ratio())});
+    std::vector<std::string> line{
+        one.contract->name,
+        fmt::format("{}", fmt::join(dims, " ")),
+        one.device,
+        one.variant->id,
+        fmt::format("{}", fmt::join(roles, " ")),
+        fmt::format("{:.1f}", one.milliseconds * 1e3),
+        fmt::format("{:.1f}", one.gigabytesPerSecond()),
+        fmt::format("{:.1f}", one.bytes / one.copyMilliseconds * 1e-6),
+        fmt::format("{:.2f}", one.ratio())};
+    if (products)
+      line.push_back(one.operations ? fmt::format("{:.1f}", one.teraflops())
+                                    : "-");
+    table.add(line);
   }
   table.print();
   fmt::print("Medians, interleaved with a copy of the same bytes (read plus "

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/evidence/Bench.h"
 
+#include "tools/evidence/Answer.h"
 #include "tools/evidence/Indices.h"
 #include "tools/evidence/Layout.h"
 #include "tools/evidence/Overhead.h"
@@ -94,6 +95,9 @@ public:
         dims(std::move(shapeDims)), clock(device) {
     RowShape rows(contract);
     for (const TensorSpec &tensor : contract.tensors)
+      if (rows.isColumns(tensor))
+        operations = 2 * stepsOf(contract, dims);
+    for (const TensorSpec &tensor : contract.tensors)
       bytes +=
           elementsOf(shapeOf(tensor, dims)) * algebra::bytes(tensor.format);
     int64_t count = std::clamp<int64_t>(
@@ -139,7 +143,7 @@ private:
   const ContractSpec &contract;
   Dims dims;
   Clock clock;
-  int64_t bytes = 0, half = 0, copies = 0;
+  int64_t operations = 0, bytes = 0, half = 0, copies = 0;
   std::vector<BufferSet> sets;
   Buffer source, destination;
   std::optional<ParallelCopy> hostCopy;
@@ -217,7 +221,7 @@ void ShapeBench::run(int64_t rounds, BenchReport &report) {
   for (Contender &one : contenders)
     report.results.push_back({&contract, one.variant, device.name,
                               one.variant->roles, chosenFor(*one.variant), dims,
-                              bytes, median(one.samples), copy});
+                              bytes, operations, median(one.samples), copy});
 }
 
 } // namespace
@@ -272,6 +276,7 @@ json toJson(const BenchReport &report) {
                        {"chosen_for", one.chosenFor},
                        {"dims", one.dims},
                        {"bytes", one.bytes},
+                       {"operations", one.operations},
                        {"milliseconds", one.milliseconds},
                        {"copy_milliseconds", one.copyMilliseconds},
                        {"gigabytes_per_second", one.gigabytesPerSecond()},

@@ -31,8 +31,11 @@ struct BenchResult {
   /// Read and written by the kernel; the copy reads half of it and writes as
   /// much.
   int64_t bytes = 0;
+  /// Of a product of matrices, multiplications and additions; else 0.
+  int64_t operations = 0;
   double milliseconds = 0, copyMilliseconds = 0;
   double ratio() const { return copyMilliseconds / milliseconds; }
+  double teraflops() const { return operations / milliseconds * 1e-9; }
   double gigabytesPerSecond() const { return bytes / milliseconds * 1e-6; }
 };
 

@@ -1,0 +1,211 @@
+# matmul.py - products of matrices of packages beside cuBLAS, through PyTorch
+# Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Times the products of Qwen3-8B and torch's linear on the same tensors in one
+process, contenders taken in turn, medians. Few rows: as CUDA graphs of many
+launches on weights that rotate through more memory than any cache keeps. Many
+rows: sustained, as such a graph, and cold, one launch at a time after the cache
+was overwritten. Bytes are compared with torch's and between the roles. Without
+PyTorch or without a GPU it says so and measures nothing."""
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, HERE)
+import bench
+import package_kernel
+
+QWEN = os.path.join(ROOT, "contracts", "library", "qwen3-8b")
+# name, contract, output columns, what is reduced
+SHAPES = {"qkv": ("linear", 6144, 4096), "o": ("linear", 4096, 4096),
+          "gate_up": ("linear", 24576, 4096), "down": ("down", 4096, 12288),
+          "lm_head": ("linear", 151936, 4096)}
+ROWS = (1, 16, 64, 128, 512, 4096)
+MANY_ROWS = 128 # from here on also cold
+FOOTPRINT, CACHE, PAUSE = 512 << 20, 128 << 20, 0.002
+
+
+def tensors_of(torch, rows, out, reduced, sets):
+    options = {"dtype": torch.bfloat16, "device": "cuda"}
+    made = []
+    for _ in range(sets):
+        weight = torch.randn(out, reduced, **options) * reduced ** -0.5
+        made.append([torch.randn(rows, reduced, **options), weight,
+                     torch.empty(rows, out, **options)])
+    return made
+
+
+def cold_all(torch, contenders, rounds):
+    """Median microseconds of a launch on memory that no cache holds."""
+    flushed = torch.empty(CACHE, dtype=torch.uint8, device="cuda")
+    samples = {name: [] for name in contenders}
+    for round_ in range(rounds + 3):
+        for name, call in contenders.items():
+            time.sleep(PAUSE)
+            flushed.fill_(round_ % 251)
+            start, end = (torch.cuda.Event(enable_timing=True)
+                          for _ in range(2))
+            start.record()
+            call(round_)
+            end.record()
+            end.synchronize()
+            if round_ >= 3:
+                samples[name].append(1000 * start.elapsed_time(end))
+    return {name: statistics.median(times) for name, times in samples.items()}
+
+
+def measure(torch, arguments, shape, rows, rounds):
+    contract, out, reduced = SHAPES[shape]
+    name = f"qwen3-8b/{contract}"
+    moved = 2 * (rows * reduced + out * reduced + rows * out)
+    count = max(2, min(64, FOOTPRINT // moved + 1))
+    sets = tensors_of(torch, rows, out, reduced, count)
+    kernels = {role: package_kernel.Kernel(*arguments, name, role,
+                                           {"tokens": rows, "out": out})
+               for role in bench.ROLES}
+    x, weight, y = sets[0]
+    theirs = torch.nn.functional.linear(x, weight)
+    bits = {}
+    for role, kernel in kernels.items():
+        y.fill_(float("nan"))
+        kernel.bind(torch, sets[0])()
+        torch.cuda.synchronize()
+        bits[role] = y.view(torch.int16).clone()
+    roles_differ = int((bits["train"] != bits["rollout"]).sum())
+    # A row alone must have the bytes that it has among all rows.
+    alone_differ = 0
+    for row in {0, rows // 2, rows - 1}:
+        lone = [x[row:row + 1].contiguous(), weight,
+                torch.full_like(y[:1], float("nan"))]
+        kernels["rollout"].bind(torch, lone)()
+        torch.cuda.synchronize()
+        alone_differ += int((lone[2].view(torch.int16)[0] !=
+                             bits["rollout"][row]).sum())
+
+    def launches_of(kernel):
+        bound = {}
+
+        def call(i): # bound to the stream that is current where it is made
+            key = i % count, torch.cuda.current_stream().cuda_stream
+            if key not in bound:
+                bound[key] = kernel.bind(torch, sets[i % count])
+            bound[key]()
+        return call
+
+    def torch_call(i):
+        a, b, c = sets[i % count]
+        torch.mm(a, b.t(), out=c)
+
+    contenders = {role: launches_of(kernels[role]) for role in bench.ROLES}
+    variants = {role: kernel.variant(sets[0], torch)
+                for role, kernel in kernels.items()}
+    if variants["train"] == variants["rollout"]:
+        del contenders["rollout"]
+    contenders["cublas"] = torch_call
+    launches = count if rows < MANY_ROWS else max(4, count // 8)
+    medians, notes = bench.time_all(torch, contenders, launches, rounds)
+    result = {"shape": shape, "contract": name, "rows": rows, "out": out,
+              "in": reduced, "variants": variants, "notes": notes,
+              "differ_from_cublas": int((theirs.view(torch.int16) !=
+                                         bits["train"]).sum()),
+              "roles_differ": roles_differ, "alone_differ": alone_differ,
+              "outputs": rows * out, "median_us": medians}
+    if rows >= MANY_ROWS:
+        result["cold_us"] = cold_all(torch, contenders, max(5, rounds // 2))
+    return result
+
+
+def ours(times):
+    return min(us for name, us in times.items() if name != "cublas")
+
+
+def line_of(result):
+    flops = 2 * result["rows"] * result["out"] * result["in"]
+    line = f"{result['shape']:>8}{result['rows']:>7}"
+    for kind in ("median_us", "cold_us"):
+        times = result.get(kind)
+        if not times or len(times) < 2:
+            line += f"{'-':>9}{'-':>9}{'-':>7}{'-':>7}"
+            continue
+        best = ours(times)
+        line += (f"{best:>9.1f}{times['cublas']:>9.1f}"
+                 f"{times['cublas'] / best:>7.2f}{flops / best / 1e6:>7.0f}")
+    same = result["outputs"] - result["differ_from_cublas"]
+    return line + f"{same / result['outputs']:>10.4%}"
+
+
+HEAD = (f"{'shape':>8}{'rows':>7}{'us':>9}{'cuBLAS':>9}{'ratio':>7}{'TF/s':>7}"
+        f"{'cold us':>9}{'cuBLAS':>9}{'ratio':>7}{'TF/s':>7}{'same':>10}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", default=os.path.join(ROOT, "build"))
+    parser.add_argument("--package", help="one with CUDA kernels of the "
+                        "contracts; else they are compiled")
+    parser.add_argument("--rounds", type=int, default=31)
+    parser.add_argument("--rows", type=lambda text: [int(n) for n in
+                                                     text.split(",")],
+                        default=ROWS)
+    parser.add_argument("--shapes", type=lambda text: text.split(","),
+                        default=list(SHAPES))
+    parser.add_argument("--json", help="write the numbers here as well")
+    args = parser.parse_args()
+    try:
+        import torch
+    except ImportError:
+        print("skipped: there is no PyTorch here")
+        return 0
+    if not torch.cuda.is_available():
+        print("skipped: PyTorch sees no GPU here")
+        return 0
+
+    library = os.path.join(args.build, "lib", "libbitpact.so")
+    results = []
+    with tempfile.TemporaryDirectory() as work:
+        package = args.package
+        if not package:
+            package = os.path.join(work, "products.pkg")
+            subprocess.run(
+                [os.path.join(args.build, "bin", "bitpact"), "compile",
+                 os.path.join(QWEN, "linear.json"),
+                 os.path.join(QWEN, "down.json"),
+                 "-o", package, "--target", "cuda:sm_90a"],
+                check=True, stdout=subprocess.DEVNULL)
+        torch.manual_seed(1)
+        print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, "
+              f"medians of {args.rounds} rounds; sustained, then cold; ratio: "
+              "cuBLAS's time to ours; same: outputs with cuBLAS's bytes")
+        print(HEAD)
+        for shape in args.shapes:
+            for rows in args.rows:
+                results.append(measure(torch, (library, package), shape, rows,
+                                       args.rounds))
+                print(line_of(results[-1]), flush=True)
+                torch.cuda.empty_cache()
+    for rows in args.rows:
+        ratios = [r["median_us"]["cublas"] / ours(r["median_us"])
+                  for r in results if r["rows"] == rows]
+        print(f"{rows:>7} rows: geometric mean {statistics.geometric_mean(ratios):.3f}, "
+              f"least {min(ratios):.3f}")
+    wrong = sum(r["roles_differ"] + r["alone_differ"] for r in results)
+    print(f"train and rollout, a row alone and among others: {wrong} differing "
+          "outputs")
+    if args.json:
+        with open(args.json, "w", encoding="utf-8") as file:
+            json.dump({"device": torch.cuda.get_device_name(),
+                       "torch": torch.__version__, "rounds": args.rounds,
+                       "results": results}, file, indent=2)
+            file.write("\n")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
