@@ -24,11 +24,16 @@ coordinate(const std::vector<std::string> &texts) {
     if (good) {
       auto [stop, error] =
           std::from_chars(text.data() + equals + 1, end, position);
-      good = error == std::errc() && stop == end;
+      good = error == std::errc() && stop == end && position >= 0;
+      if (text.substr(equals + 1) == "*") {
+        good = true;
+        position = reveal::FunctionBox::everywhere;
+      }
     }
     if (!good)
       throw UserError(
-          "--at", fmt::format("'{}' is not of the form DIM=POSITION", text));
+          "--at", fmt::format("'{}' is not of the form DIM=POSITION or DIM=*",
+                              text));
     at[text.substr(0, equals)] = position;
   }
   return at;
@@ -45,7 +50,9 @@ void addForeignOptions(CLI::App *command, ForeignOptions &options) {
                       "What it takes and computes, for instance "
                       "'f32 sum(i64 n, f32* x)', or cblas_sdot");
   addRepeated(command, "--at", options.at,
-              "Which element of the output, DIM=POSITION; 0 otherwise", true);
+              "Which element of the output, DIM=POSITION; 0 otherwise. DIM=* "
+              "asks along a dim, all of whose elements must have one tree",
+              true);
   command
       ->add_option("--timeout", options.timeout,
                    "Seconds that one answer may take")

@@ -149,6 +149,7 @@ int tell(SweepReport report, const ContractOf &contractOf,
     if (!report.reduces && !one.firstTree.empty()) {
       reveal::RecogniseOptions how;
       how.kind = report.signature.kind;
+      how.fraction = one.fraction;
       reveal::Recognised found = reveal::recognise(one.firstTree, how);
       one.reduction = found.reduction;
       one.reason = found.reason;

@@ -98,9 +98,8 @@ TEST_CASE("a column of a matrix, and the other one is ones", "[box]") {
   CHECK(box.signature().terms.negative);
   Query some = query(1, {{0, 256}, {2, -3}});
   CHECK(box.run({some, query(0, {})}) == std::vector<double>{254, 0});
-  auto outputs = box.outputs({{{5, 6, 7}}});
-  CHECK(at(outputs[0], column) == 18);
-  CHECK(at(outputs[0], 1 - column) == 3);
+  CHECK(box.bits({{{5, 6, 7}}, {{1, 1, 1}}}) ==
+        std::vector<uint64_t>{0x41900000, 0x40400000}); // 18, 3
 }
 
 TEST_CASE("a product of matrices is a dot of a row and a column", "[box]") {
@@ -122,6 +121,44 @@ TEST_CASE("a product of matrices is a dot of a row and a column", "[box]") {
   // 2^200 is a product of two floats, and no float.
   CHECK(box.run({query(1, {{0, 0x1p200}, {1, -0x1p200}}),
                  query(0, {{1, 3, 5}})}) == std::vector<double>{0, 15});
+}
+
+TEST_CASE("questions side by side along one dim of a product", "[box]") {
+  static int calls;
+  calls = 0;
+  auto product = [] {
+    return std::make_unique<Fake>(
+        Formula::Dot,
+        std::vector<TensorType>{{"x", Format::F32, {"m", "k"}, {2, 2}},
+                                {"w", Format::F32, {"n", "k"}, {3, 2}}},
+        TensorType{"y", Format::F32, {"m", "n"}, {2, 3}},
+        [](const std::vector<Tensor> &in) {
+          ++calls;
+          std::vector<double> y;
+          for (int i = 0; i < 6; ++i)
+            y.push_back(at(in[0], i / 3 * 2) * at(in[1], i % 3 * 2) +
+                        at(in[0], i / 3 * 2 + 1) * at(in[1], i % 3 * 2 + 1));
+          return y;
+        });
+  };
+  for (const char *dim : {"m", "n"}) {
+    FunctionBox box(product(), {{dim, FunctionBox::everywhere}});
+    bool columns = dim[0] == 'n';
+    CHECK(box.sideBySide() == (columns ? 3 : 2));
+    calls = 0;
+    CHECK(box.run({query(1, {}), query(0, {{0, 4}}), query(0, {{1, 5}}),
+                   query(2, {})}) == std::vector<double>{2, 4, 5, 4});
+    CHECK(calls == 2);
+    // Factors that differ need calls of their own.
+    calls = 0;
+    CHECK(box.run({query(0, {{1, 3, 5}}), query(0, {{1, 3, 5}, {0, 1}}),
+                   query(0, {{1, 3, 7}}), query(1, {})}) ==
+          std::vector<double>{15, 16, 21, 2});
+    CHECK(calls == 3);
+  }
+  CHECK_THROWS_WITH(FunctionBox(product(), {{"m", FunctionBox::everywhere},
+                                            {"n", FunctionBox::everywhere}}),
+                    Contains("both m and n are *"));
 }
 
 TEST_CASE("a norm is read at the largest term, turned round", "[box]") {

@@ -117,6 +117,55 @@ TEST_CASE("the fraction of a fused step", "[reveal][probes]") {
   }
 }
 
+TEST_CASE("matrix units are seen through outputs of few bits",
+          "[reveal][probes]") {
+  for (const char *atom :
+       {"dot.nv(16,25)", "dot.nv(8,25)", "dot.nv(8,24)", "dot.cdna3"})
+    for (Format format : {Format::BF16, Format::F16}) {
+      Simulated::Options options;
+      options.element = options.output = format;
+      options.kind = ReductionKind::Dot;
+      std::string text = atom;
+      std::string width = text.find("(16") == text.npos ? "8" : "16";
+      CAPTURE(text, name(format));
+      Simulated box("d0:* d1:" + width, "d1 fused(" + text + "), d0 chain",
+                    Start::Identity, 70, options);
+      Report report = of(box);
+      REQUIRE(report.determined());
+      bool cdna3 = text == "dot.cdna3";
+      CHECK(finding(report, "rounding") ==
+            (cdna3 ? "to nearest, ties to even" : "toward zero"));
+      CHECK(finding(report, "output") ==
+            std::string(name(format)) + ", to nearest, ties to even");
+      CHECK(report.fraction == (cdna3                           ? 24
+                                : text.find(",25") != text.npos ? 25
+                                                                : 24));
+      REQUIRE(report.recognised.reduction);
+      CHECK(report.recognised.reduction->order.text() ==
+            "d1 fused(" + text + "), d0 chain");
+    }
+}
+
+TEST_CASE("two parts of K that meet in f32", "[reveal][probes]") {
+  Simulated::Options options;
+  options.element = options.output = Format::BF16;
+  options.kind = ReductionKind::Dot;
+  Simulated box("half:2 step:6 k:16",
+                "k fused(dot.nv(16,25)), step chain, half fold",
+                Start::Identity, 192, options);
+  Report report = of(box);
+  REQUIRE(report.recognised.reduction);
+  CHECK(report.recognised.reduction->partition.text() == "d0:* d1:6 d2:16");
+  CHECK(report.recognised.reduction->order.text() ==
+        "d2 fused(dot.nv(16,25)), d1 chain, d0 fold");
+  // Only the tree, and what a step keeps, as for every further variant.
+  Options how;
+  how.treeOnly = true;
+  Report tree = reveal::reveal(box, how);
+  CHECK(tree.findings.empty());
+  CHECK(tree.fraction == 25);
+}
+
 TEST_CASE("of a norm, what cannot be seen is said", "[reveal][probes]") {
   Simulated::Options options;
   options.element = options.output = Format::BF16;

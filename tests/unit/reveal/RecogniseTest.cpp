@@ -59,6 +59,7 @@ TEST_CASE("digits of a declared tree are found again", "[reveal][recognise]") {
     RevealedTree tree = declared(one.partition, one.merge, one.n, one.kind);
     RecogniseOptions options;
     options.kind = one.kind;
+    options.fraction = 25;
     Recognised found = recognise(tree, options);
     REQUIRE(found.reduction);
     CHECK(found.reduction->partition.text() == one.found);

@@ -13,6 +13,9 @@ namespace bitpact::reveal {
 nlohmann::json fragmentOf(const nlohmann::json &contract,
                           const std::string &node, const Report &report);
 
+/// An atom as canonical JSON defines it, for terms of two such elements.
+nlohmann::json definitionOf(const algebra::Atom &atom, algebra::Format element);
+
 struct Comparison {
   bool equal = false;
   /// Where they part, in words: what the binary adds and the contract does not.

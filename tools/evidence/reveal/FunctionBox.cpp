@@ -105,6 +105,15 @@ void FunctionBox::place(const Coordinate &at) {
                       fmt::format("'{}' is no dim of the output that is not "
                                   "reduced; there are [{}]",
                                   dim, fmt::join(free, " ")));
+    if (position == everywhere) {
+      if (!star.empty())
+        throw UserError("--at", fmt::format("both {} and {} are *: questions "
+                                            "are asked along one dim",
+                                            star, dim));
+      star = dim;
+      across = extents[dim];
+      continue;
+    }
     if (position < 0 || position >= extents[dim])
       throw UserError("--at", fmt::format("{}={} is not in 0 … {}", dim,
                                           position, extents[dim] - 1));
@@ -113,6 +122,9 @@ void FunctionBox::place(const Coordinate &at) {
   for (const TensorType &input : code->inputs())
     rows.push_back(rowOf(input, at));
   result = rowOf(output, at);
+  // Of a product of matrices, the terms go where every question has a row.
+  if (code->formula() == Formula::Dot && !star.empty() && rows[0].step == 0)
+    carrier = 1;
 }
 
 FunctionBox::Row FunctionBox::rowOf(const TensorType &tensor,
@@ -123,6 +135,8 @@ FunctionBox::Row FunctionBox::rowOf(const TensorType &tensor,
     auto position = at.find(tensor.dims[i]);
     if (tensor.dims[i] == reduced)
       row.stride = stride;
+    else if (tensor.dims[i] == star)
+      row.step = stride;
     else if (position != at.end())
       row.offset += position->second * stride;
     stride *= tensor.shape[i];
@@ -148,23 +162,16 @@ void FunctionBox::describe() {
   }
 }
 
-std::vector<Tensor> FunctionBox::outputs(
-    const std::vector<std::vector<std::vector<double>>> &given) {
-  std::vector<std::vector<Tensor>> runs;
-  for (const auto &lists : given) {
-    std::vector<Tensor> run = ones;
-    for (size_t input = 0; input < lists.size(); ++input)
-      for (int64_t i = 0; i < about.n; ++i)
-        put(run[input], rows[input].offset + i * rows[input].stride,
-            lists[input][i]);
-    runs.push_back(std::move(run));
-  }
-  return code->call(runs);
+void FunctionBox::putRow(Tensor &tensor, const Row &row, int64_t question,
+                         const std::vector<double> &values) const {
+  for (int64_t i = 0; i < about.n; ++i)
+    put(tensor, row.offset + question * row.step + i * row.stride, values[i]);
 }
 
-uint64_t FunctionBox::bitsOf(const Tensor &output, int64_t reader) const {
+uint64_t FunctionBox::bitsAt(const Tensor &output, int64_t question,
+                             int64_t reader) const {
   int width = algebra::bytes(about.output);
-  int64_t element = result.offset;
+  int64_t element = result.offset + question * result.step;
   if (code->formula() == Formula::RmsNorm)
     element += reader * result.stride;
   uint64_t bits = 0;
@@ -179,15 +186,63 @@ int64_t FunctionBox::runBytes() const {
   return bytes;
 }
 
+std::vector<uint64_t> FunctionBox::bits(const std::vector<Rows> &given) {
+  return ask(given, std::vector<int64_t>(given.size()));
+}
+
+std::vector<uint64_t> FunctionBox::ask(const std::vector<Rows> &given,
+                                       const std::vector<int64_t> &readers) {
+  const int64_t most =
+      std::clamp<int64_t>(BatchBytes / runBytes(), 1, 4096);
+  std::vector<uint64_t> results;
+  results.reserve(given.size());
+  std::vector<std::vector<Tensor>> runs;
+  std::vector<int64_t> counts;
+  auto flush = [&] {
+    std::vector<Tensor> answers = code->call(runs);
+    for (size_t run = 0; run < answers.size(); ++run)
+      for (int64_t question = 0; question < counts[run]; ++question)
+        results.push_back(
+            bitsAt(answers[run], question, readers[results.size()]));
+    runs.clear();
+    counts.clear();
+  };
+  for (size_t i = 0; i < given.size(); ++i) {
+    auto factors = [&](size_t at) {
+      return given[at].size() > 1 ? &given[at][1] : nullptr;
+    };
+    bool fits = !runs.empty() && counts.back() < across;
+    if (fits && sharesFactors()) {
+      const auto *mine = factors(i), *theirs = factors(i - 1);
+      fits = mine == theirs || (mine && theirs && *mine == *theirs);
+    }
+    if (!fits) {
+      if (static_cast<int64_t>(runs.size()) == most)
+        flush();
+      runs.push_back(ones);
+      counts.push_back(0);
+    }
+    int64_t question = counts.back()++;
+    putRow(runs.back()[carrier], rows[carrier], question, given[i][0]);
+    if (given[i].size() > 1 && (question == 0 || !sharesFactors()))
+      putRow(runs.back()[1 - carrier], rows[1 - carrier], question,
+             given[i][1]);
+  }
+  flush();
+  return results;
+}
+
 std::vector<double> FunctionBox::run(const std::vector<Query> &queries) {
   bool norm = code->formula() == Formula::RmsNorm;
-  size_t most = static_cast<size_t>(
-      std::clamp<int64_t>(BatchBytes / runBytes(), 1, 4096));
+  // Rows of doubles take more room than what they are written to.
+  const size_t slice = std::max<int64_t>(
+      across, (int64_t(1) << 23) / std::max<int64_t>(about.n, 2048));
   std::vector<double> results;
   results.reserve(queries.size());
-  for (size_t begin = 0; begin < queries.size(); begin += most) {
-    size_t end = std::min(queries.size(), begin + most);
-    std::vector<std::vector<std::vector<double>>> given;
+  for (size_t begin = 0; begin < queries.size(); begin += slice) {
+    size_t end = std::min(queries.size(), begin + slice);
+    std::vector<Rows> given;
+    std::vector<int64_t> readers;
     for (size_t q = begin; q < end; ++q) {
       Query query = queries[q];
       if (about.factors)
@@ -198,13 +253,13 @@ std::vector<double> FunctionBox::run(const std::vector<Query> &queries) {
         for (double &value : values)
           value = std::sqrt(value);
       given.push_back({std::move(values)});
-      if (about.factors)
+      if (std::any_of(query.terms.begin(), query.terms.end(),
+                      [](const Term &term) { return term.factor != 1; }))
         given.back().push_back(factorsOf(query, about.n));
+      readers.push_back(query.reader);
     }
-    std::vector<Tensor> answers = outputs(given);
-    for (size_t q = begin; q < end; ++q) {
-      double value = reference::decode(
-          about.output, bitsOf(answers[q - begin], queries[q].reader));
+    for (uint64_t bits : ask(given, readers)) {
+      double value = reference::decode(about.output, bits);
       // A norm falls as the sum of squares grows.
       results.push_back(norm ? -value : value);
     }

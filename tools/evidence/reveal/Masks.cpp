@@ -134,6 +134,9 @@ Masks chooseMasks(Questions &questions) {
                                                     {15, -14}}) {
       int high = std::min(most, space.maxExponent);
       int low = std::max(least, space.minExponent);
+      // Units fill rows beside factors of 1.
+      if (signature.factors)
+        low = std::max(low, spaceOf(signature.element).minExponent);
       int spare = high - low - bits - 1;
       if (spare < 0)
         continue;

@@ -84,6 +84,15 @@ void PackageBox::describe(const json &text) {
                                        nodeUse.input, rowDim, dim));
       rowDim = dim;
     }
+  if (second.tensor)
+    for (const std::string &dim : second.tensor->dims)
+      if (dim != nodeUse.dim && dim != rowDim) {
+        if (!columnDim.empty())
+          throw Undetermined(fmt::format("'{}' has columns along both {} and "
+                                         "{}",
+                                         nodeUse.second, columnDim, dim));
+        columnDim = dim;
+      }
   for (const std::string &dim : contract.dimOrder) {
     int64_t extent = contract.dims.at(dim);
     if (extent >= 0 && extents.count(dim) && extents[dim] != extent)
@@ -99,6 +108,11 @@ void PackageBox::describe(const json &text) {
   if (extents.count(rowDim))
     fixedRows = extents.at(rowDim);
   mostRows = 8192;
+  ownRows = !second.tensor || rowDim.empty() ||
+            std::count(second.tensor->dims.begin(), second.tensor->dims.end(),
+                       rowDim) > 0;
+  if (!columnDim.empty())
+    columnCount = extents.at(columnDim);
   Signature &s = signatureOf;
   s.kind = nodeUse.kind;
   s.n = extents.at(nodeUse.dim);
@@ -195,13 +209,16 @@ void PackageBox::prepare(int64_t rows) {
     if (!image->tensor)
       continue;
     int64_t elements = elementsOf(shapeOf(*image->tensor, extents));
-    image->rowStep = columnStep(*image->tensor, extents, rowDim);
+    bool isSecond = image == &second;
+    image->rowStep = columnStep(*image->tensor, extents,
+                                isSecond && !ownRows ? columnDim : rowDim);
     image->positionStep = columnStep(*image->tensor, extents, nodeUse.dim);
     // What does not exist for the node is not a number.
     image->bytes.assign(elements * algebra::bytes(image->tensor->format), 0xff);
-    image->rows.assign(rows, {});
-    for (int64_t row = 0; row < rows; ++row) {
-      double background = image == &second ? 1 : elementOf(0);
+    int64_t count = isSecond && !ownRows ? columnCount : rows;
+    image->rows.assign(count, {});
+    for (int64_t row = 0; row < count; ++row) {
+      double background = isSecond ? 1 : elementOf(0);
       for (int64_t position = 0; position < signatureOf.n; ++position)
         store(*image, row, position, background);
     }
@@ -255,60 +272,108 @@ void PackageBox::put(Image &image, int64_t row, const Query &query,
   }
 }
 
+bool PackageBox::needsFactors(const Query &query) const {
+  return std::any_of(query.terms.begin(), query.terms.end(),
+                     [&](const Term &term) {
+                       return shared(term, signatureOf.element).factor != 1;
+                     });
+}
+
+std::vector<int64_t> PackageBox::columnsFor(const std::vector<Query> &queries,
+                                            int64_t begin) const {
+  auto total = static_cast<int64_t>(queries.size());
+  int64_t most = std::min(total - begin, fixedRows ? fixedRows : mostRows);
+  std::vector<int64_t> columns;
+  if (ownRows) {
+    columns.assign(most, 0);
+    return columns;
+  }
+  int64_t free = (columnCount + 1) / 2, taken = 0;
+  for (int64_t row = 0; row < most; ++row) {
+    if (!needsFactors(queries[begin + row])) {
+      columns.push_back(row % free);
+    } else if (columnCount == 1 && row == 0) {
+      return {0};
+    } else if (taken == columnCount - free) {
+      break;
+    } else {
+      columns.push_back(columnCount - ++taken);
+    }
+  }
+  return columns;
+}
+
+/// Writes a launch: one query a row.
+std::vector<View> PackageBox::layOut(const std::vector<Query> &queries,
+                                     int64_t begin,
+                                     const std::vector<int64_t> &columns) {
+  auto count = static_cast<int64_t>(columns.size());
+  for (int64_t column : usedColumns)
+    put(second, column, {}, true);
+  usedColumns.clear();
+  for (int64_t row = 0; row < count; ++row) {
+    const Query &query = queries[begin + row];
+    put(first, row, query, false);
+    if (second.tensor && ownRows) {
+      put(second, row, query, true);
+    } else if (second.tensor && needsFactors(query)) {
+      put(second, columns[row], query, true);
+      usedColumns.push_back(columns[row]);
+    }
+  }
+  std::vector<View> views;
+  for (size_t t = 0; t < buffers.size(); ++t) {
+    const TensorSpec &tensor = contract.tensors[t];
+    for (Image *image : {&first, &second})
+      if (image->tensor == &tensor)
+        buffers[t].upload(image->bytes.data(), image->bytes.size());
+    if (tensor.index && cutBy(contract, tensor).empty()) {
+      // The row of an index reads where the query says.
+      std::vector<uint8_t> bytes(buffers[t].bytes());
+      int64_t size = algebra::bytes(tensor.format);
+      for (int64_t row = 0; row < count; ++row)
+        std::memcpy(bytes.data() + row * size, &queries[begin + row].reader,
+                    size);
+      buffers[t].upload(bytes.data(), bytes.size());
+    }
+    std::vector<int64_t> shape = shapeOf(tensor, extents), strides(shape);
+    int64_t next = 1;
+    for (size_t axis = shape.size(); axis-- > 0; next *= shape[axis])
+      strides[axis] = next;
+    views.emplace_back(tensor, device, buffers[t].data(), shape, strides);
+  }
+  return views;
+}
+
 std::vector<double> PackageBox::run(const std::vector<Query> &queries) {
   std::vector<double> results;
   auto total = static_cast<int64_t>(queries.size());
   for (int64_t begin = 0; begin < total;) {
-    int64_t count = std::min(total - begin, fixedRows ? fixedRows : mostRows);
+    std::vector<int64_t> columns = columnsFor(queries, begin);
+    auto count = static_cast<int64_t>(columns.size());
     // Few different sizes, so that what is laid out serves again.
     int64_t rows = 8;
     while (rows < count)
       rows *= 2;
     prepare(fixedRows ? fixedRows : std::min(rows, mostRows));
-    for (int64_t row = 0; row < count; ++row)
-      for (Image *image : {&first, &second})
-        if (image->tensor)
-          put(*image, row, queries[begin + row], image == &second);
-    std::vector<View> views;
-    const Buffer *output = nullptr;
-    const TensorSpec *read = nullptr;
-    for (size_t t = 0; t < buffers.size(); ++t) {
-      const TensorSpec &tensor = contract.tensors[t];
-      for (Image *image : {&first, &second})
-        if (image->tensor == &tensor)
-          buffers[t].upload(image->bytes.data(), image->bytes.size());
-      if (tensor.index && cutBy(contract, tensor).empty()) {
-        // The row of an index reads where the query says.
-        std::vector<uint8_t> bytes(buffers[t].bytes());
-        int64_t size = algebra::bytes(tensor.format);
-        for (int64_t row = 0; row < count; ++row)
-          std::memcpy(bytes.data() + row * size, &queries[begin + row].reader,
-                      size);
-        buffers[t].upload(bytes.data(), bytes.size());
-      }
-      if (tensor.name == nodeUse.output) {
-        output = &buffers[t];
-        read = &tensor;
-      }
-      std::vector<int64_t> shape = shapeOf(tensor, extents), strides(shape);
-      int64_t next = 1;
-      for (size_t axis = shape.size(); axis-- > 0; next *= shape[axis])
-        strides[axis] = next;
-      views.emplace_back(tensor, device, buffers[t].data(), shape, strides);
-    }
-    kernel.launch(views);
+    kernel.launch(layOut(queries, begin, columns));
     if (kernel.takeFault())
       throw std::runtime_error("a launch for reveal met a bad index");
-    std::vector<uint8_t> bytes(output->bytes());
-    output->download(bytes.data(), bytes.size());
-    int64_t rowStep = columnStep(*read, extents, rowDim);
-    int64_t step = columnStep(*read, extents, nodeUse.dim);
-    int64_t size = algebra::bytes(read->format);
+    size_t at = 0;
+    while (contract.tensors[at].name != nodeUse.output)
+      ++at;
+    const TensorSpec &read = contract.tensors[at];
+    std::vector<uint8_t> bytes(buffers[at].bytes());
+    buffers[at].download(bytes.data(), bytes.size());
+    int64_t rowStep = columnStep(read, extents, rowDim);
+    int64_t readerStep = columnStep(read, extents, nodeUse.dim);
+    int64_t step = columnStep(read, extents, columnDim);
+    int64_t size = algebra::bytes(read.format);
     for (int64_t row = 0; row < count; ++row) {
-      const Query &query = queries[begin + row];
-      int64_t at = row * rowStep + query.reader * step;
+      int64_t element = row * rowStep + columns[row] * step +
+                        queries[begin + row].reader * readerStep;
       results.push_back(decode(
-          read->format, loadBits(read->format, bytes.data() + at * size)));
+          read.format, loadBits(read.format, bytes.data() + element * size)));
     }
     begin += count;
   }

@@ -13,7 +13,9 @@ namespace bitpact::reveal {
 
 /// Each query is a row of one launch: an element per position of the node's
 /// dim, with every other input at a value that changes nothing. Elements of the
-/// dim that the node's domain excludes are NaN.
+/// dim that the node's domain excludes are NaN. Of a product of matrices, rows
+/// are read in turn at half of the columns, whose factors are 1; a query with
+/// other factors has one of the other columns for itself.
 class PackageBox : public BlackBox {
 public:
   /// `dims` gives extents of open dims, the node's own among them; where it
@@ -49,6 +51,14 @@ private:
   void describe(const nlohmann::json &text);
   void prepare(int64_t rows);
   void put(Image &image, int64_t row, const Query &query, bool factors);
+  bool needsFactors(const Query &query) const;
+  /// The columns at which the queries from `begin` on are read, for as many of
+  /// them as fit one launch.
+  std::vector<int64_t> columnsFor(const std::vector<Query> &queries,
+                                  int64_t begin) const;
+  std::vector<evidence::View> layOut(const std::vector<Query> &queries,
+                                     int64_t begin,
+                                     const std::vector<int64_t> &columns);
   void store(Image &image, int64_t row, int64_t position, double value);
   double elementOf(double term) const;
 
@@ -58,13 +68,17 @@ private:
   NodeUse nodeUse;
   Signature signatureOf;
   evidence::Dims extents;
-  std::string rowDim;
+  /// `columnDim` is of the second factor, if it has no rows.
+  std::string rowDim, columnDim;
+  bool ownRows = true;
+  int64_t columnCount = 1;
   int64_t fixedRows = 0, mostRows = 0;
   std::vector<int64_t> offsetList;
   /// Of the launch that is laid out: its rows, and every tensor in order.
   int64_t rowCount = 0;
   std::vector<evidence::Buffer> buffers;
   Image first, second;
+  std::vector<int64_t> usedColumns;
 };
 
 } // namespace bitpact::reveal

@@ -29,9 +29,15 @@ public:
   Prober(Questions &asked, const RevealedTree &revealed,
          RecogniseOptions &options)
       : questions(asked), tree(revealed), text(options),
-        signature(asked.signature()), way(wayOf(revealed)) {}
+        signature(asked.signature()), way(wayOf(revealed)) {
+    // Formats of a short range are used from the top.
+    if (signature.terms.minExponent > -60)
+      scale = std::ldexp(1.0, std::min(12, signature.terms.maxExponent));
+  }
 
   std::vector<Finding> run();
+  /// -1 where nothing can be asked.
+  int64_t keptBits();
 
 private:
   void add(std::string what, std::string value, std::string evidence,
@@ -54,6 +60,8 @@ private:
   void rounding();
   void subnormals();
   void fraction();
+  int mostKept() const;
+  void output();
   void product();
   void monotone();
 
@@ -199,6 +207,7 @@ void Prober::rounding() {
     mode = result == 0 ? "toward zero" : "down";
     seen += result == 0 ? ", and so is its negative" : ", its negative is not";
   }
+  text.nearest = mode == "to nearest, ties to even";
   add("rounding", mode, seen);
 }
 
@@ -238,26 +247,70 @@ void Prober::fraction() {
     return;
   if (way[0].elements.size() < 2)
     return unknown("fraction", "the step at position 0 has too few elements");
-  std::vector<Query> queries;
-  constexpr int most = 64;
-  for (int f = 1; f <= most; ++f)
-    queries.push_back({0,
-                       nullptr,
-                       {{0, 1},
-                        {way[0].elements[0], -1},
-                        {way[0].elements[1], std::ldexp(1.0, -f)}},
-                       0});
-  std::vector<double> results = questions.ask(queries);
-  int kept = 0;
-  while (kept < most && results[kept] == std::ldexp(1.0, -kept - 1))
-    ++kept;
+  int64_t kept = keptBits();
   text.fraction = kept;
   auto terms = static_cast<int64_t>(way[0].elements.size()) + 1;
   add("step", fmt::format("{} terms at once", terms), "");
   add("fraction",
-      kept == most ? fmt::format("{} bits at least", most)
-                   : fmt::format("{} bits", kept),
+      kept == mostKept() ? fmt::format("{} bits at least", kept)
+                         : fmt::format("{} bits", kept),
       fmt::format("1 - 1 + 2^-f is seen up to f = {}", kept));
+}
+
+/// So many bits below `scale` the terms and the output reach.
+int Prober::mostKept() const {
+  int least = std::max(signature.terms.minExponent,
+                       signature.output == Format::F16 ? -24 : -126);
+  return std::min(64, std::ilogb(scale) - least);
+}
+
+int64_t Prober::keptBits() {
+  if (way.empty() || tree.widest() <= 2 || tree.at(tree.root()).any ||
+      way[0].elements.size() < 2)
+    return -1;
+  std::vector<Query> queries;
+  for (int f = 1; f <= mostKept(); ++f)
+    queries.push_back({0,
+                       nullptr,
+                       {{0, scale},
+                        {way[0].elements[0], -scale},
+                        {way[0].elements[1], std::ldexp(scale, -f)}},
+                       0});
+  std::vector<double> results = questions.ask(queries);
+  size_t kept = 0;
+  while (kept < results.size() &&
+         results[kept] == std::ldexp(scale, -static_cast<int>(kept) - 1))
+    ++kept;
+  return static_cast<int64_t>(kept);
+}
+
+/// What a result rounds when it is stored, where it has fewer bits than the
+/// accumulator.
+void Prober::output() {
+  int stored = precision(signature.output);
+  if (stored >= bits || signature.n < 2)
+    return;
+  double half = std::ldexp(0.5, 1 - stored);
+  auto beside = [&](double one, double other) {
+    return Query{0, nullptr, {{0, one * scale}, {way[0].least, other * scale}}};
+  };
+  double odd = 1 + 2 * half;
+  std::vector<double> results =
+      questions.ask({beside(1, half), beside(1, 1.5 * half), beside(odd, half),
+                     beside(-1, -1.5 * half)});
+  for (double &result : results)
+    result /= scale;
+  std::string mode = "toward zero";
+  if (results[1] != 1)
+    mode = results[0] != 1           ? "to nearest, ties away"
+           : results[2] == 1 + 4 * half ? "to nearest, ties to even"
+                                        : "to nearest, ties toward zero";
+  else if (results[3] != -1)
+    mode = "down";
+  add("output", fmt::format("{}, {}", name(signature.output), mode),
+      fmt::format("beside 1, three quarters of the last place are stored as "
+                  "{:.9g}, half of it as {:.9g}",
+                  results[1], results[0]));
 }
 
 void Prober::product() {
@@ -320,14 +373,12 @@ std::vector<Finding> Prober::run() {
     monotone();
     return findings;
   }
-  // Formats of a short range are used from the top.
-  if (signature.terms.minExponent > -60)
-    scale = std::ldexp(1.0, std::min(12, signature.terms.maxExponent));
   widths();
   rounding();
   start();
   fraction();
   product();
+  output();
   subnormals();
   return findings;
 }
@@ -337,6 +388,11 @@ std::vector<Finding> Prober::run() {
 std::vector<Finding> probe(Questions &questions, const RevealedTree &tree,
                            RecogniseOptions &text) {
   return Prober(questions, tree, text).run();
+}
+
+int64_t probeFraction(Questions &questions, const RevealedTree &tree) {
+  RecogniseOptions unused;
+  return Prober(questions, tree, unused).keptBits();
 }
 
 } // namespace bitpact::reveal

@@ -15,6 +15,11 @@ namespace bitpact::reveal {
 std::vector<Finding> probe(Questions &questions, const RevealedTree &tree,
                            RecogniseOptions &text);
 
+/// Of several terms that meet in one step, the bits below the largest that the
+/// step keeps, and nothing else; -1 where there is no such step or it does not
+/// show.
+int64_t probeFraction(Questions &questions, const RevealedTree &tree);
+
 } // namespace bitpact::reveal
 
 #endif // BITPACT_EVIDENCE_REVEAL_PROBES_H

@@ -37,6 +37,13 @@ private:
   std::optional<std::vector<Found>> run(size_t levels) const;
   void merges(size_t at, std::vector<Found> &digits);
   void tryText(const std::vector<Found> &digits);
+  /// The atom whose step takes so many terms and keeps so many bits; empty if
+  /// none of the language does.
+  std::string atom() const {
+    if (!options.nearest)
+      return fmt::format("dot.nv({},{})", width, options.fraction);
+    return width <= 8 && options.fraction == 24 ? "dot.cdna3" : "";
+  }
 
   const RevealedTree &tree;
   RecogniseOptions options;
@@ -208,7 +215,7 @@ void Recogniser::tryText(const std::vector<Found> &digits) {
     entries.push_back(
         names[i] + " " +
         (digits[i].form == Form::Fused
-             ? fmt::format("fused(dot.nv({},{}))", width, options.fraction)
+             ? fmt::format("fused({})", atom())
              : std::string(name(digits[i].form)) +
                    (digits[i].levels ? roundings(digits, i) : "")));
   Reduction reduction;
@@ -249,6 +256,16 @@ Recognised Recogniser::run() {
             fmt::format("{} terms meet in one step, which the language has for "
                         "dots alone",
                         width)};
+  if (width > 1 && options.fraction < 1)
+    return {std::nullopt,
+            fmt::format("{} terms meet in one step, of which it is not known "
+                        "how many bits it keeps",
+                        width)};
+  if (width > 1 && atom().empty())
+    return {std::nullopt,
+            fmt::format("no atom takes {} terms, keeps {} bits and rounds to "
+                        "nearest",
+                        width, options.fraction)};
   way = wayOf(tree);
   while (accumulated < way.size() && !way[accumulated].elements.empty())
     ++accumulated;

@@ -20,8 +20,11 @@ struct RecogniseOptions {
   algebra::ReductionKind kind = algebra::ReductionKind::Sum;
   algebra::Start start = algebra::Start::Identity;
   algebra::Format accumulator = algebra::Format::F32;
-  /// Fraction bits of the atom, where steps take several terms.
-  int64_t fraction = 25;
+  /// Fraction bits of the atom, where steps take several terms; -1 where they
+  /// are not known, and then there is no text.
+  int64_t fraction = -1;
+  /// A step rounds to nearest even, not toward zero.
+  bool nearest = false;
   /// Significant bits that outlive each level of the way from position 0 (see
   /// Way.h), -1 where it is not known; or nothing.
   std::vector<int> levelBits{};

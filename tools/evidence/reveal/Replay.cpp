@@ -4,6 +4,7 @@
 #include "tools/evidence/reveal/Replay.h"
 #include "contracts/reference/Arithmetic.h"
 #include "contracts/reference/Evaluator.h"
+#include "tools/evidence/reveal/Fragment.h"
 
 #include <cmath>
 #include <cstring>
@@ -21,13 +22,18 @@ namespace {
 using Rows = std::vector<std::vector<double>>;
 
 /// Values of mixed magnitude, so that most additions round.
-std::vector<Rows> randomInputs(const Signature &signature, int64_t count) {
+std::vector<Rows> randomInputs(const Signature &signature, int64_t count,
+                               int64_t sideBySide) {
   std::mt19937_64 random(7);
   std::vector<Rows> inputs(count);
-  for (Rows &rows : inputs) {
+  for (int64_t i = 0; i < count; ++i) {
+    Rows &rows = inputs[i];
     rows.resize(signature.factors ? 2 : 1);
+    // Questions that are asked side by side have their factors in common.
+    if (i % sideBySide != 0)
+      rows[1] = inputs[i - 1][1];
     for (auto &row : rows)
-      for (int64_t i = 0; i < signature.n; ++i) {
+      for (int64_t k = static_cast<int64_t>(row.size()); k < signature.n; ++k) {
         double fraction =
             1 + std::ldexp(static_cast<double>(random() >> 12), -52);
         double value = std::ldexp(fraction, static_cast<int>(random() % 12));
@@ -119,12 +125,12 @@ std::vector<Arithmetic> choices(const Signature &signature) {
     accumulators = {Format::F64};
   for (Format accumulator : accumulators) {
     if (!signature.factors) {
-      list.push_back({accumulator, false, false});
+      list.push_back({accumulator, false, false, {}});
       continue;
     }
-    list.push_back({accumulator, true, false});
-    list.push_back({accumulator, true, true});
-    list.push_back({accumulator, false, false});
+    list.push_back({accumulator, true, false, {}});
+    list.push_back({accumulator, true, true, {}});
+    list.push_back({accumulator, false, false, {}});
   }
   return list;
 }
@@ -166,6 +172,8 @@ std::string Arithmetic::text(ReductionKind kind) const {
   std::string type(algebra::name(accumulator));
   if (kind != ReductionKind::Dot)
     return fmt::format("{} accumulator", type);
+  if (!atom.empty())
+    return fmt::format("{} accumulator, steps of {}", type, atom);
   return fmt::format("{} accumulator, {}", type,
                      exactProduct ? "one fma a step"
                                   : "products rounded before they are added");
@@ -188,10 +196,12 @@ json contractOf(const Signature &signature, const algebra::Reduction &reduction,
   std::string element(algebra::name(signature.element));
   std::string output(algebra::name(signature.output));
   std::string accumulator(algebra::name(arithmetic.accumulator));
+  const std::optional<algebra::Atom> &atom = reduction.order.entries()[0].atom;
   const char *stepName = !dot ? node == "max" ? "max" : "add"
                          : arithmetic.exactProduct ? "dot.fma"
                                                    : "dot.mul_add";
-  std::string step = fmt::format("{}.{}", stepName, accumulator);
+  std::string step = atom ? atom->text()
+                          : fmt::format("{}.{}", stepName, accumulator);
   json body = json::array(), tensors = json::array(), operands = json::array();
   json types{{"y", output}}, precision{{"accumulator", accumulator}};
   for (std::string name : dot ? std::vector{"x", "w"} : std::vector{"x"}) {
@@ -216,13 +226,15 @@ json contractOf(const Signature &signature, const algebra::Reduction &reduction,
   tensors.push_back(
       {{"dims", json::array({"tokens"})}, {"kind", "out"}, {"name", "y"}});
   if (dot)
-    precision["product"] = arithmetic.exactProduct ? "exact" : accumulator;
+    precision["product"] =
+        atom || arithmetic.exactProduct ? "exact" : accumulator;
   json contract{{"bitpact", 1},
                 {"doc", "revealed from " + signature.subject},
                 {"name", "revealed/" + node},
                 {"params", json::object()},
                 {"types", types}};
-  contract["definitions"][step] = definition(signature, arithmetic);
+  contract["definitions"][step] = atom ? definitionOf(*atom, signature.element)
+                                       : definition(signature, arithmetic);
   contract["dims"] = {{"tokens", "*"}, {"hidden", signature.n}};
   contract["nodes"][node] = {{"domain", "hidden"},
                              {"merge", reduction.order.texts()},
@@ -257,10 +269,12 @@ int64_t equalBytes(const json &contract, const Signature &signature,
   return equal;
 }
 
-bool hasText(const Report &report) {
-  return report.recognised.reduction &&
-         report.recognised.reduction->order.entries()[0].form !=
-             algebra::Form::Fused;
+/// Steps of several terms at once, which only atoms have.
+bool isFused(const Report &report) { return report.tree.widest() > 2; }
+
+std::vector<Arithmetic> stepsOf(const algebra::Reduction &reduction) {
+  const algebra::Atom &atom = *reduction.order.entries()[0].atom;
+  return {{Format::F32, /*exactProduct=*/true, /*rounded=*/false, atom.text()}};
 }
 
 } // namespace
@@ -274,10 +288,12 @@ std::optional<Replay> replay(FunctionBox &box, const Report &report,
   bool any = report.tree.at(report.tree.root()).any;
   if (any && signature.kind != ReductionKind::Max)
     return std::nullopt;
-  std::vector<Rows> inputs = randomInputs(signature, count);
-  std::vector<uint64_t> expected;
-  for (const Tensor &output : box.outputs(inputs))
-    expected.push_back(box.bitsOf(output));
+  bool text = report.recognised.reduction.has_value();
+  bool fused = !any && isFused(report);
+  if (fused && !text)
+    return std::nullopt;
+  std::vector<Rows> inputs = randomInputs(signature, count, box.sideBySide());
+  std::vector<uint64_t> expected = box.bits(inputs);
 
   Replay best;
   best.inputs = count;
@@ -288,13 +304,14 @@ std::optional<Replay> replay(FunctionBox &box, const Report &report,
     best.arithmetic = how;
     best.contract = std::move(contract);
   };
-  for (const Arithmetic &how : choices(signature)) {
-    if (hasText(report) && !how.rounded) {
+  for (const Arithmetic &how :
+       fused ? stepsOf(*report.recognised.reduction) : choices(signature)) {
+    if (text && !how.rounded) {
       json contract = contractOf(signature, *report.recognised.reduction, how);
       int64_t equal = equalBytes(contract, signature, inputs, expected);
       take(equal, how, equal == count ? contract : json());
     }
-    if (best.holds())
+    if (best.holds() || fused)
       break;
     TreeEvaluator evaluate(signature, report.tree, how);
     int64_t equal = 0;

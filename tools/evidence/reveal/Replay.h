@@ -17,6 +17,8 @@ struct Arithmetic {
   /// Of a dot: two elements that meet are two sums of one element each, so that
   /// both products are rounded.
   bool rounded = false;
+  /// Of a dot whose steps take several terms: their atom.
+  std::string atom{};
 
   std::string text(algebra::ReductionKind kind) const;
 };

@@ -143,12 +143,16 @@ Report reveal(BlackBox &box, const Options &options) {
       triples(questions, positions, report);
     if (!options.treeOnly)
       report.findings = probe(questions, report.tree, text);
+    else if (report.signature.readout == Readout::Sum)
+      report.fraction = probeFraction(questions, report.tree);
     questions.askAgain();
   } catch (const Undetermined &why) {
     report.tree = {};
     report.reason = why.what();
     report.findings.clear();
   }
+  if (!report.findings.empty())
+    report.fraction = text.fraction;
   report.rows = questions.rows();
   report.batches = questions.batches();
   if (report.determined() && report.sample.empty() && !options.treeOnly)

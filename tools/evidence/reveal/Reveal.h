@@ -35,6 +35,8 @@ struct Report {
   /// Answers of the probes, those that have none included.
   std::vector<Finding> findings;
   Recognised recognised;
+  /// Bits that a step of several terms keeps; -1: not known.
+  int64_t fraction = -1;
   int64_t rows = 0, batches = 0;
 
   bool determined() const { return !tree.empty(); }

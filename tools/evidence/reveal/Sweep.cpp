@@ -45,6 +45,7 @@ public:
       reason = fmt::format("{} terms are too many to ask about all", extent);
       found.tree = {};
     }
+    fraction = found.fraction;
     bool joined = report.reduces ? joinFamily(extent, found.tree, swept.variant)
                                  : joinTree(found.tree, swept.variant);
     if (!joined)
@@ -57,8 +58,11 @@ public:
 
 private:
   bool continues(const std::string &variant) const {
+    // A step of one or two terms does not show how many bits it keeps.
     return !report.intervals.empty() &&
-           report.intervals.back().variant == variant;
+           report.intervals.back().variant == variant &&
+           (report.intervals.back().fraction == fraction ||
+            (report.reduces && fraction < 0));
   }
 
   bool joinTree(const RevealedTree &tree, const std::string &variant) const {
@@ -88,6 +92,7 @@ private:
   std::vector<Reduction> recognisedAt(const RevealedTree &tree) {
     RecogniseOptions options;
     options.kind = report.signature.kind;
+    options.fraction = fraction;
     Recognised found = recognise(tree, options);
     whyNot = found.reason;
     if (!found.reduction)
@@ -102,6 +107,7 @@ private:
     interval.variant = variant;
     interval.lastTree = tree;
     interval.reason = reason;
+    interval.fraction = fraction;
     candidates.clear();
     if (!tree.empty()) {
       candidates = recognisedAt(tree);
@@ -117,11 +123,13 @@ private:
   const std::function<SweptBox(int64_t)> &open;
   std::vector<Reduction> candidates;
   std::string whyNot;
+  int64_t fraction = -1;
 };
 
 bool same(const SweepInterval &a, const SweepInterval &b, bool reduces) {
   if (!reduces)
-    return !a.firstTree.empty() && a.firstTree == b.firstTree;
+    return !a.firstTree.empty() && a.firstTree == b.firstTree &&
+           a.fraction == b.fraction;
   return a.reduction && b.reduction &&
          a.reduction->partition.renamed() == b.reduction->partition.renamed() &&
          a.reduction->order.renamed(a.reduction->partition) ==

@@ -32,6 +32,8 @@ struct SweepInterval {
   int64_t number = 0;
   /// At `first` and at `last`.
   RevealedTree firstTree, lastTree;
+  /// Bits that a step of several terms keeps; -1: not known, or there is none.
+  int64_t fraction = -1;
 };
 
 struct SweepReport {
