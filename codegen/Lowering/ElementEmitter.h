@@ -1,16 +1,16 @@
-// ElementEmitter.h - elementwise part of an operator, rounded at its sites
+// ElementEmitter.h - values of an operator, at elements and of rows
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef BITPACT_CODEGEN_LOWERING_ELEMENTEMITTER_H
 #define BITPACT_CODEGEN_LOWERING_ELEMENTEMITTER_H
 
+#include "codegen/Lowering/ElementArithmetic.h"
 #include "codegen/Lowering/RowContext.h"
 
 namespace bitpact::lowering {
 
-/// Emits values of the operator's body. Rule E1: one IEEE operation in the
-/// widest of the operands' formats and f32, then the rounding of the site.
-class ElementEmitter {
+/// Emits values of the operator's body as lane vectors.
+class ElementEmitter : public ElementArithmetic {
 public:
   explicit ElementEmitter(RowContext &context);
 
@@ -31,30 +31,19 @@ public:
   mlir::Value output(pact::OutputOp output, const NodePlan *plan,
                      const Instance *instance);
 
-  /// Binds the result of a node, once it has been reduced.
-  void bindNode(mlir::Value f, mlir::Value value) {
-    nodes[{f, unsigned(context.currentColumn())}] = value;
-  }
+  /// Binds the result of a node, once it has been reduced, to what it is after
+  /// the rounding of its site.
+  void bindNode(mlir::Value f, mlir::Value value);
 
   bool hasNode(mlir::Value f) const { return nodes.contains({f, 0u}); }
-
-  /// Inlines a primitive.
-  mlir::Value apply(pact::PrimitiveOp primitive, mlir::ValueRange arguments);
-  pact::PrimitiveOp primitiveAt(llvm::StringRef site);
-
-  /// One rounding to `format`; exact if the value is narrower already.
-  mlir::Value convert(mlir::Value value, mlir::FloatType format);
 
 private:
   mlir::Value compute(mlir::Operation *op, const NodePlan *plan,
                       const Instance *instance);
-  mlir::Value product(mlir::Operation *op, const NodePlan *plan,
-                      const Instance *instance);
   mlir::Value take(pact::TakeOp op);
-  mlir::Value divide(mlir::Value a, mlir::Value b);
-  mlir::FloatType formatOf(mlir::Value f, const NodePlan *plan,
-                           const Instance *instance);
-  pact::RoundingAttr rounding(llvm::StringRef site);
+  mlir::Type typeOf(mlir::Type element) override;
+  mlir::Value constant(mlir::TypedAttr value) override;
+  mlir::Value extentAs(pact::ExtentOp extent, mlir::FloatType format) override;
 
   RowContext &context;
   /// Of each of a lane's rows.

@@ -4,6 +4,7 @@
 #include "codegen/Lowering/TileLowering.h"
 
 #include "codegen/Lowering/RowContext.h"
+#include "codegen/Lowering/TileEpilogue.h"
 
 using namespace mlir;
 using namespace bitpact;
@@ -13,8 +14,8 @@ namespace {
 
 class TileKernel {
 public:
-  TileKernel(pact::ContractOp contract, pact::OperatorOp op,
-             TileFamily family, tile::FuncOp func)
+  TileKernel(pact::ContractOp contract, pact::OperatorOp op, TileFamily family,
+             tile::FuncOp func)
       : contract(contract), op(op), family(std::move(family)), func(func),
         schedule(func.getSchedule()), builder(func.getContext()),
         loc(func.getLoc()) {
@@ -42,13 +43,14 @@ private:
     return arith::DivUIOp::create(builder, loc, beyond, i32(length));
   }
   Value view(StringRef tensor, StringRef rowDim, StringRef colDim);
+  Value viewOf(pact::InputOp input);
   void forEachBlock(Body body);
   /// A loop over stages from `first`.
   scf::ForOp forEachStage(Value first, ValueRange carried);
   void produce();
   void consume(Value number);
   Value dot(Value number, Value sums);
-  Value epilogue(Value sums);
+  Value epilogue(Value sums, ValueRange others);
 
   pact::ContractOp contract;
   pact::OperatorOp op;
@@ -58,6 +60,7 @@ private:
   OpBuilder builder;
   Location loc;
   Value a, b, result, pipe;
+  SmallVector<Value> others; // views
   Value rowBlocks, colBlocks, depthBlocks;
   tile::BlockType blockA, blockB;
 };
@@ -66,7 +69,20 @@ Value TileKernel::view(StringRef tensor, StringRef rowDim, StringRef colDim) {
   return tile::ViewOp::create(
       builder, loc, tile::ViewType::get(builder.getContext(), typeOf(tensor)),
       func.slot(tensor), func.slot(rowDim), func.slot(colDim),
-      func.slot((tensor + ":0").str()));
+      func.slot((tensor + ":0").str()), StringAttr());
+}
+
+/// A vector is one for all rows or all columns.
+Value TileKernel::viewOf(pact::InputOp input) {
+  auto dims = input.getResult().getType().getDims();
+  if (dims.size() == 2)
+    return view(input.getTensor(), family.rowDim, family.colDim);
+  StringRef tensor = input.getTensor();
+  return tile::ViewOp::create(
+      builder, loc, tile::ViewType::get(builder.getContext(), typeOf(tensor)),
+      func.slot(tensor), func.slot(family.rowDim), func.slot(family.colDim),
+      Value(),
+      builder.getStringAttr(dims.front() == family.rowDim ? "rows" : "cols"));
 }
 
 /// Blocks in the order in which programs take them: groups of neighbouring rows
@@ -94,11 +110,11 @@ void TileKernel::forEachBlock(Body body) {
   Value within = sub(loop.getInductionVar(), mul(group, inGroup));
   Value above = mul(group, height);
   // The last group may be lower.
-  Value rows = arith::MinUIOp::create(builder, loc, height,
-                                      sub(rowBlocks, above));
+  Value rows =
+      arith::MinUIOp::create(builder, loc, height, sub(rowBlocks, above));
   Value col = div(within, rows);
-  Value row = arith::AddIOp::create(builder, loc, above,
-                                    sub(within, mul(col, rows)));
+  Value row =
+      arith::AddIOp::create(builder, loc, above, sub(within, mul(col, rows)));
   body(mul(row, i32(schedule.getM())), mul(col, i32(schedule.getN())));
 }
 
@@ -111,10 +127,10 @@ void TileKernel::produce() {
     scf::ForOp stages = forEachStage(i32(0), {});
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(stages.getBody());
-    Value depth = arith::MulIOp::create(
-        builder, loc, stages.getInductionVar(), i32(schedule.getK()));
-    auto stage = tile::AcquireOp::create(builder, loc,
-                                         TypeRange{blockA, blockB}, pipe);
+    Value depth = arith::MulIOp::create(builder, loc, stages.getInductionVar(),
+                                        i32(schedule.getK()));
+    auto stage =
+        tile::AcquireOp::create(builder, loc, TypeRange{blockA, blockB}, pipe);
     tile::FetchOp::create(builder, loc, a, row, depth, stage.getResult(0));
     tile::FetchOp::create(builder, loc, b, col, depth, stage.getResult(1));
     tile::CommitOp::create(builder, loc, pipe);
@@ -125,9 +141,9 @@ void TileKernel::produce() {
 Value TileKernel::dot(Value number, Value sums) {
   auto stage =
       tile::WaitOp::create(builder, loc, TypeRange{blockA, blockB}, pipe);
-  auto own = tile::BlockType::get(builder.getContext(),
-                                  schedule.rowsPerConsumer(), schedule.getK(),
-                                  blockA.getElementType());
+  auto own =
+      tile::BlockType::get(builder.getContext(), schedule.rowsPerConsumer(),
+                           schedule.getK(), blockA.getElementType());
   Value rows =
       tile::RowsOp::create(builder, loc, own, stage.getResult(0), number);
   auto type = tile::PendingType::get(builder.getContext(), own.getRows(),
@@ -147,45 +163,52 @@ void TileKernel::consume(Value number) {
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(stages.getBody());
       Value next = dot(number, stages.getRegionIterArg(0));
-      Value settled =
-          tile::SettleOp::create(builder, loc, next.getType(), next,
-                                 /*behind=*/1);
+      Value settled = tile::SettleOp::create(builder, loc, next.getType(), next,
+                                             /*behind=*/1);
       tile::ReleaseOp::create(builder, loc, pipe);
       scf::YieldOp::create(builder, loc, settled);
     }
     auto pending = cast<tile::PendingType>(first.getType());
-    auto type =
-        tile::ValuesType::get(builder.getContext(), pending.getRows(),
-                              pending.getCols(), pending.getElementType());
-    Value sums =
-        tile::AwaitOp::create(builder, loc, type, stages.getResult(0));
-    tile::ReleaseOp::create(builder, loc, pipe);
+    auto valuesOf = [&](Type element) {
+      return tile::ValuesType::get(builder.getContext(), pending.getRows(),
+                                   pending.getCols(), element);
+    };
     Value above = arith::MulIOp::create(builder, loc, number,
                                         i32(schedule.rowsPerConsumer()));
-    tile::PutOp::create(builder, loc, epilogue(sums), result,
-                        arith::AddIOp::create(builder, loc, row, above), col);
+    Value ownRow = arith::AddIOp::create(builder, loc, row, above);
+    // Before the sums are complete, so that both are awaited at one time.
+    SmallVector<Value> loaded;
+    for (Value each : others)
+      loaded.push_back(tile::LoadOp::create(
+          builder, loc,
+          valuesOf(cast<tile::ViewType>(each.getType()).getElementType()), each,
+          ownRow, col));
+    auto type = valuesOf(pending.getElementType());
+    Value sums = tile::AwaitOp::create(builder, loc, type, stages.getResult(0));
+    tile::ReleaseOp::create(builder, loc, pipe);
+    tile::PutOp::create(builder, loc, epilogue(sums, loaded), result, ownRow,
+                        col);
   });
 }
 
 /// What the operator does with each sum, and the rounding of its output.
-Value TileKernel::epilogue(Value sums) {
+Value TileKernel::epilogue(Value sums, ValueRange others) {
+  SmallVector<Value> values = {sums};
+  values.append(others.begin(), others.end());
+  SmallVector<Type> elements;
+  for (Value each : values)
+    elements.push_back(cast<tile::ValuesType>(each.getType()).getElementType());
   auto from = cast<tile::ValuesType>(sums.getType());
-  Type element = typeOf(family.output.getTensor());
   auto map = tile::MapOp::create(
       builder, loc,
       tile::ValuesType::get(builder.getContext(), from.getRows(),
-                            from.getCols(), element),
-      sums);
+                            from.getCols(), typeOf(family.output.getTensor())),
+      values);
   OpBuilder::InsertionGuard guard(builder);
-  Block *body = builder.createBlock(&map.getBody(), {},
-                                    {from.getElementType()}, {loc});
-  Value value = body->getArgument(0);
-  auto wanted = cast<FloatType>(element);
-  if (wanted.getWidth() > value.getType().getIntOrFloatBitWidth())
-    value = arith::ExtFOp::create(builder, loc, wanted, value);
-  // A store of the value's own format still makes NaN canonical.
-  value = kernel::NarrowOp::create(builder, loc, wanted, value);
-  tile::YieldOp::create(builder, loc, value);
+  Block *body = builder.createBlock(&map.getBody(), {}, elements,
+                                    SmallVector<Location>(values.size(), loc));
+  TileEpilogue emitter(builder, loc, contract, family, body->getArguments());
+  tile::YieldOp::create(builder, loc, emitter.output(family.output));
   return map;
 }
 
@@ -197,6 +220,8 @@ void TileKernel::emit() {
                                 typeOf(family.b));
   a = view(family.a, family.rowDim, family.depthDim);
   b = view(family.b, family.colDim, family.depthDim);
+  for (pact::InputOp input : family.others)
+    others.push_back(viewOf(input));
   result = view(family.output.getTensor(), family.rowDim, family.colDim);
   rowBlocks = blocksOf(family.rowDim, schedule.getM());
   colBlocks = blocksOf(family.colDim, schedule.getN());
@@ -218,8 +243,8 @@ void TileKernel::emit() {
 
 tile::FuncOp lowering::lowerTiles(pact::ContractOp contract,
                                   pact::OperatorOp op,
-                                  tile::ScheduleAttr schedule,
-                                  StringRef symbol, ModuleOp into) {
+                                  tile::ScheduleAttr schedule, StringRef symbol,
+                                  ModuleOp into) {
   TileFamily family = llvm::cantFail(tileFamily(op));
   OpBuilder builder(into.getBodyRegion());
   builder.setInsertionPointToEnd(into.getBody());

@@ -47,8 +47,7 @@ llvm::Error checkTree(StringRef node, pact::NodeAttr attr,
       return refusal("node {0}: merge: '{1}' rounds its parts; an accumulator "
                      "of a matrix unit rounds only as its atom says",
                      node, digit.name);
-    algebra::Form wanted =
-        i == 0 ? algebra::Form::Fused : algebra::Form::Chain;
+    algebra::Form wanted = i == 0 ? algebra::Form::Fused : algebra::Form::Chain;
     if (merge.form != wanted)
       return refusal("node {0}: merge: '{1} {2}'; tiles run fused({3}) "
                      "innermost and a chain above",
@@ -82,19 +81,17 @@ llvm::Expected<TileFamily> lowering::tileFamily(pact::OperatorOp op) {
         return refusal("operator {0}: has more than one output",
                        op.getSymName());
       family.output = output;
-    } else if (!isa<pact::InputOp>(each)) {
-      return refusal("operator {0}: has {1} beside a product; tiles compute a "
-                     "product alone",
+    } else if (isa<pact::ExtentOp, pact::TakeOp, pact::IndexOp>(each)) {
+      return refusal("operator {0}: has {1}; tiles take a product and "
+                     "operations on its elements",
                      op.getSymName(), each.getName().getStringRef());
     }
   }
-  if (!family.dot || !family.output ||
-      family.output.getValue() != family.dot.getResult())
+  if (!family.dot || !family.output)
     return refusal("operator {0}: is not the product of two matrices",
                    op.getSymName());
-  for (auto [arg, tensor] :
-       {std::pair(family.dot.getArgs()[0], &family.a),
-        {family.dot.getArgs()[1], &family.b}}) {
+  for (auto [arg, tensor] : {std::pair(family.dot.getArgs()[0], &family.a),
+                             {family.dot.getArgs()[1], &family.b}}) {
     auto input = arg.getDefiningOp<pact::InputOp>();
     if (!input || dimsOf(arg).size() != 2 ||
         dimsOf(arg)[1] != family.dot.getOver())
@@ -107,11 +104,67 @@ llvm::Expected<TileFamily> lowering::tileFamily(pact::OperatorOp op) {
   family.rowDim = dimsOf(family.dot.getArgs()[0])[0];
   family.colDim = dimsOf(family.dot.getArgs()[1])[0];
   family.depthDim = family.dot.getOver().str();
-  if (dimsOf(family.dot.getResult()) !=
-      SmallVector<std::string>{family.rowDim, family.colDim})
+  SmallVector<std::string> resultDims = {family.rowDim, family.colDim};
+  if (dimsOf(family.dot.getResult()) != resultDims ||
+      dimsOf(family.output.getValue()) != resultDims)
     return refusal("operator {0}: the result is not laid out as [{1}, {2}]",
                    op.getSymName(), family.rowDim, family.colDim);
+  for (pact::InputOp input : op.getOps<pact::InputOp>()) {
+    SmallVector<std::string> dims = dimsOf(input.getResult());
+    bool isElementwise = llvm::any_of(input->getUsers(), [](Operation *user) {
+      return !isa<pact::ReduceOp>(user);
+    });
+    if (!isElementwise)
+      continue;
+    if (dims != resultDims && dims != ArrayRef(resultDims).take_front() &&
+        dims != ArrayRef(resultDims).drop_front())
+      return refusal("operator {0}: tensor '{1}': beside a product tiles take "
+                     "tensors with dims [{2}, {3}], [{2}] or [{3}]",
+                     op.getSymName(), input.getTensor(), family.rowDim,
+                     family.colDim);
+    family.others.push_back(input);
+  }
   return family;
+}
+
+/// Sums are f32, and so is what is done with them.
+static llvm::Error checkEpilogue(pact::ContractOp contract, pact::OperatorOp op,
+                                 TileFamily &family) {
+  auto check = [](StringRef field, StringRef name, Type type) {
+    return type.isF64() ? refusal("{0}: '{1}' is f64; beside a product tiles "
+                                  "take bf16, f16 and f32",
+                                  field, name)
+                        : llvm::Error::success();
+  };
+  llvm::Error error = llvm::Error::success();
+  auto also = [&](llvm::Error next) {
+    if (error)
+      llvm::consumeError(std::move(next));
+    else
+      error = std::move(next);
+  };
+  for (pact::InputOp input : family.others)
+    also(check(
+        "types", input.getTensor(),
+        cast<TypeAttr>(contract.getTypes().get(input.getTensor())).getValue()));
+  for (NamedAttribute param : contract.getParams())
+    also(check("params", param.getName(),
+               cast<FloatAttr>(param.getValue()).getType()));
+  for (NamedAttribute site : contract.getRounding())
+    if (auto rounding = cast<pact::RoundingAttr>(site.getValue());
+        !rounding.isExact() && site.getName() != family.output.getSiteName())
+      also(check("rounding", site.getName(), rounding.getFormat()));
+  for (pact::ApplyOp apply : op.getOps<pact::ApplyOp>()) {
+    auto name =
+        cast<FlatSymbolRefAttr>(contract.getPrimitives().get(apply.getSite()));
+    auto primitive =
+        SymbolTable::lookupNearestSymbolFrom<pact::PrimitiveOp>(contract, name);
+    primitive.walk([&](Operation *each) {
+      for (Type type : each->getResultTypes())
+        also(check("primitives", name.getValue(), type));
+    });
+  }
+  return error;
 }
 
 pact::AtomOp lowering::atomOf(pact::ContractOp contract, pact::ReduceOp node) {
@@ -143,6 +196,8 @@ std::optional<std::string> lowering::whyNot(pact::ContractOp contract,
     algebra::Atom steps{atom.getAtom().str(), int64_t(atom.getL()),
                         int64_t(atom.getF())};
     if (llvm::Error error = checkTree(node, attr, steps))
+      return error;
+    if (llvm::Error error = checkEpilogue(contract, op, *family))
       return error;
     if (schedule.getK() % steps.terms)
       return refusal("schedule: stages of {0} elements, which steps of {1} do "

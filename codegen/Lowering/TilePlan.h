@@ -10,12 +10,15 @@
 
 namespace bitpact::lowering {
 
-/// An operator whose one node is a product of two matrices: rows of `a` with
-/// rows of `b`.
+/// An operator whose one node is a product of two matrices, rows of `a` with
+/// rows of `b`, and whose output is made of its sums element by element.
 struct TileFamily {
   pact::ReduceOp dot;
-  std::string a, b;                   // tensors
+  std::string a, b; // tensors
   std::string rowDim, colDim, depthDim;
+  /// Other inputs: matrices like the result, and vectors along its rows or its
+  /// columns.
+  llvm::SmallVector<pact::InputOp> others;
   pact::OutputOp output;
 };
 

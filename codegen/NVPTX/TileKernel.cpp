@@ -237,8 +237,10 @@ LogicalResult TileKernel::convert(Operation *op) {
         return success();
       })
       .Case([&](tile::AwaitOp op) { return await(op), success(); })
-      .Case([&](tile::MapOp op) { return map(op); })
-      .Case([&](tile::PutOp op) { return put(op), success(); })
+      .Case([&](tile::LoadOp op) { return load(op), success(); })
+      // Elements are computed where they are put.
+      .Case([](tile::MapOp) { return success(); })
+      .Case([&](tile::PutOp op) { return put(op); })
       .Default([](Operation *op) {
         return op->emitOpError("has no form on sm_90a");
       });

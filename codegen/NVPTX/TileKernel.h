@@ -26,6 +26,8 @@ public:
   mlir::LogicalResult run();
 
 private:
+  static constexpr int64_t kPairCols = 8, kPairRows = 8, kWarpRows = 16;
+
   // TileKernel.cpp: the function and roles.
   void createFunction();
   void prologue();
@@ -64,15 +66,37 @@ private:
   static bool holdsSums(mlir::Type type);
   mlir::Type registersOf(mlir::Type pending);
 
+  // TileElements.cpp
+  /// Where a thread has its pairs of a block in a view. Pair 2j + h of a
+  /// thread, in a warp w of the warpgroup, is in row 16w + lane/4 + 8h and
+  /// columns 8j + 2(lane mod 4) and the next.
+  struct Place {
+    mutable tile::ViewOp view;
+    mlir::Type element;
+    mlir::Value row, col; // of pair 0, i64
+    mlir::Value isWhole;  // within the extents, and pairs are aligned
+  };
+  Place placeOf(tile::ViewOp view, mlir::Value row, mlir::Value col,
+                tile::ValuesType values);
+  mlir::Value pointerTo(const Place &place, int64_t j, int64_t h, int64_t i);
+  mlir::Value hasRow(const Place &place, int64_t h);
+  mlir::Value hasCol(const Place &place, int64_t j, int64_t i);
+  mlir::Value loadElement(const Place &place, int64_t j, int64_t h, int64_t i);
+  mlir::Value pairFrom(mlir::ValueRange elements);
+  void load(tile::LoadOp op);
+  size_t portionOf(mlir::Type element);
+  void loadPortion(tile::LoadOp op, size_t portion);
+  void loadAhead(mlir::Value values, size_t pair);
+
   // TileResults.cpp
-  mlir::LogicalResult map(tile::MapOp op);
+  mlir::Value pairOf(mlir::Value values, size_t number);
   mlir::Value mapPair(tile::MapOp op, llvm::ArrayRef<mlir::Value> pairs);
   mlir::Value narrow(mlir::Value pair, mlir::FloatType to);
-  void put(tile::PutOp op);
-  void putStaged(tile::PutOp op);
-  void putDirect(tile::PutOp op);
-  void storePair(tile::PutOp op, mlir::Value pair, mlir::Value row,
-                 mlir::Value col);
+  mlir::LogicalResult put(tile::PutOp op);
+  mlir::LogicalResult putStaged(tile::PutOp op);
+  mlir::LogicalResult putDirect(tile::PutOp op);
+  void stagePairs(llvm::ArrayRef<mlir::Value> box, mlir::Value staging);
+  void stageWide(llvm::ArrayRef<mlir::Value> box, mlir::Value staging);
 
   mlir::Value i32(int64_t v);
   mlir::Value i64(int64_t v);
@@ -104,7 +128,8 @@ private:
   llvm::DenseMap<mlir::Value, Cursor> produced, waited, released;
   llvm::DenseMap<mlir::Value, mlir::Value> offsets; // of blocks
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>>
-      pairs; // of values
+      pairs; // of sums and of what has been loaded
+  llvm::DenseMap<mlir::Value, Place> places; // of what is loaded
 };
 
 } // namespace bitpact::codegen

@@ -47,9 +47,9 @@ llvm::Error checkRegisters(tile::ScheduleAttr schedule, int64_t threads) {
   if (!schedule.getProducerRegisters() || !schedule.getConsumerRegisters())
     return llvm::Error::success();
   int64_t each = std::min(registers / threads, mostOfThread) / unit * unit;
-  int64_t wanted = kWarpgroup * (schedule.getProducerRegisters() +
-                                 schedule.getConsumers() *
-                                     schedule.getConsumerRegisters());
+  int64_t wanted =
+      kWarpgroup * (schedule.getProducerRegisters() +
+                    schedule.getConsumers() * schedule.getConsumerRegisters());
   if (wanted > each * threads)
     return refusal("roles want {0} registers; {1} threads begin with {2}",
                    wanted, threads, each * threads);
@@ -74,7 +74,7 @@ int64_t codegen::boxCols(Type element) {
 
 bool codegen::isStaged(tile::PutOp put, tile::ScheduleAttr schedule) {
   tile::ValuesType type = put.getValues().getType();
-  return schedule.copiesInBulk() && elementBytes(type.getElementType()) == 2 &&
+  return schedule.copiesInBulk() && elementBytes(type.getElementType()) <= 4 &&
          type.getCols() % boxCols(type.getElementType()) == 0;
 }
 

@@ -9,10 +9,6 @@ using namespace mlir;
 using namespace bitpact;
 using namespace bitpact::codegen;
 
-/// Pair 2j + h of a thread, in a warp w of the warpgroup: row 16w + lane/4 + 8h
-/// and columns 8j + 2(lane mod 4) and the next.
-static constexpr int64_t kPairCols = 8, kPairRows = 8, kWarpRows = 16;
-
 //===- arithmetic
 //----------------------------------------------------------===//
 
@@ -66,6 +62,10 @@ Value TileKernel::mapPair(tile::MapOp op, ArrayRef<Value> operands) {
                   LLVM::FMAOp::create(builder, loc, mapping.lookup(fma.getA()),
                                       mapping.lookup(fma.getB()),
                                       mapping.lookup(fma.getC())));
+    } else if (auto root = dyn_cast<kernel::SqrtOp>(each)) {
+      mapping.map(
+          root.getResult(),
+          LLVM::SqrtOp::create(builder, loc, mapping.lookup(root.getA())));
     } else if (isa<arith::ArithDialect>(each.getDialect())) {
       Operation *clone = builder.clone(each, mapping);
       for (auto [from, to] : llvm::zip(each.getResults(), clone->getResults()))
@@ -77,42 +77,39 @@ Value TileKernel::mapPair(tile::MapOp op, ArrayRef<Value> operands) {
   return mapping.lookup(body.getTerminator()->getOperand(0));
 }
 
-LogicalResult TileKernel::map(tile::MapOp op) {
-  SmallVector<Value> results;
-  size_t count = pairs.lookup(op.getValues().front()).size();
-  for (size_t i = 0; i < count; ++i) {
-    SmallVector<Value> operands;
-    for (Value value : op.getValues())
-      operands.push_back(pairs.lookup(value)[i]);
-    Value result = mapPair(op, operands);
-    if (!result)
-      return op->emitOpError("has arithmetic without a form on sm_90a");
-    results.push_back(result);
+/// Null where a map has arithmetic without a form here.
+Value TileKernel::pairOf(Value values, size_t number) {
+  auto map = values.getDefiningOp<tile::MapOp>();
+  if (!map)
+    return pairs.find(values)->second[number];
+  SmallVector<Value> operands;
+  for (Value each : map.getValues()) {
+    operands.push_back(pairOf(each, number));
+    if (!operands.back())
+      return {};
   }
-  pairs[op.getResult()] = std::move(results);
-  return success();
+  return mapPair(map, operands);
 }
 
 //===- stores
 //--------------------------------------------------------------===//
 
-void TileKernel::put(tile::PutOp op) {
-  if (isStaged(op, schedule))
-    putStaged(op);
-  else
-    putDirect(op);
+LogicalResult TileKernel::put(tile::PutOp op) {
+  LogicalResult done = isStaged(op, schedule) ? putStaged(op) : putDirect(op);
+  if (failed(done))
+    return op->emitOpError("of arithmetic without a form on sm_90a");
+  return success();
 }
 
-/// Through shared memory: a warp lays 16 rows of 8 elements each where the copy
-/// unit looks for them, and the unit clips what lies beyond the extents. Boxes
-/// take turns, so that one is filled while the others are on their way.
-void TileKernel::putStaged(tile::PutOp op) {
+/// Through shared memory: warps lay elements where the copy unit looks for
+/// them, and the unit clips what lies beyond the extents. Boxes take turns, so
+/// that one is filled while the others are on their way.
+LogicalResult TileKernel::putStaged(tile::PutOp op) {
   MLIRContext *context = builder.getContext();
   tile::ValuesType type = op.getValues().getType();
-  ArrayRef<Value> all = pairs.find(op.getValues())->second;
+  bool isWide = type.getElementType().getIntOrFloatBitWidth() == 32;
   int64_t cols = boxCols(type.getElementType()),
           boxBytes = kDotRows * kSwizzledRow;
-  constexpr int64_t piece = 16, pieceCols = 8; // of a swizzled row
   auto view = op.getView().getDefiningOp<tile::ViewOp>();
   Value map = mapArgument({tensorOf(func, view).str(), kDotRows, cols});
   Value leads = isZero(own);
@@ -122,41 +119,28 @@ void TileKernel::putStaged(tile::PutOp op) {
     NVVM::BarrierOp::create(builder, loc, Type(), barrier, threads,
                             NVVM::BarrierReductionAttr(), Value());
   };
-  // Lanes 0 to 15 name the rows of the left 8 columns, the others the right.
-  Value warp = LLVM::LShrOp::create(builder, loc, own, i32(5));
-  Value row = add(mul(warp, kWarpRows),
-                  LLVM::AndOp::create(builder, loc, lane, i32(15)));
-  Value right = LLVM::LShrOp::create(builder, loc, lane, i32(4));
-  Value turned = LLVM::AndOp::create(builder, loc, lane, i32(7));
   Value staging =
       add(i32(layout.staging), mul(consumer, layout.stagings * boxBytes));
-  Value rowAt = add(staging, mul(row, kSwizzledRow));
-  int64_t boxes = type.getCols() / cols;
+  int64_t boxes = type.getCols() / cols, boxPairs = 2 * cols / kPairCols;
   for (int64_t box = 0; box < boxes; ++box) {
-    int64_t turn = (box % layout.stagings) * boxBytes;
+    SmallVector<Value> results;
+    for (int64_t i = 0; i < boxPairs; ++i) {
+      loadAhead(op.getValues(), size_t(box * boxPairs + i));
+      results.push_back(pairOf(op.getValues(), size_t(box * boxPairs + i)));
+      if (!results.back())
+        return failure();
+    }
+    Value turn = add(staging, i32((box % layout.stagings) * boxBytes));
     guarded(leads, [&] {
       NVVM::CpAsyncBulkWaitGroupOp::create(
           builder, loc, builder.getI32IntegerAttr(layout.stagings - 1),
           builder.getUnitAttr());
     });
     meet();
-    for (int64_t part = 0; part < cols / (2 * pieceCols); ++part) {
-      SmallVector<Value> sources;
-      for (int64_t j = 0; j < 2; ++j)
-        for (int64_t h = 0; h < 2; ++h)
-          sources.push_back(LLVM::BitcastOp::create(
-              builder, loc, builder.getI32Type(),
-              all[2 * (box * cols / kPairCols + 2 * part + j) + h]));
-      Value chunk =
-          LLVM::XOrOp::create(builder, loc, add(right, i32(2 * part)), turned);
-      Value at = shared(add(add(rowAt, mul(chunk, piece)), i32(turn)));
-      NVVM::StMatrixOp::create(
-          builder, loc, at, sources,
-          NVVM::MMALayoutAttr::get(context, NVVM::MMALayout::row),
-          NVVM::LdStMatrixShapeAttr::get(context, 8, 8),
-          NVVM::LdStMatrixEltTypeAttr::get(context,
-                                           NVVM::LdStMatrixEltType::B16));
-    }
+    if (isWide)
+      stageWide(results, turn);
+    else
+      stagePairs(results, turn);
     NVVM::FenceProxyOp::create(
         builder, loc,
         NVVM::ProxyKindAttr::get(context, NVVM::ProxyKind::async_shared),
@@ -164,51 +148,106 @@ void TileKernel::putStaged(tile::PutOp op) {
     meet();
     guarded(leads, [&] {
       NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(
-          builder, loc, map, shared(add(staging, i32(turn))),
+          builder, loc, map, shared(turn),
           ValueRange{add(op.getCol(), i32(box * cols)), op.getRow()}, Value(),
           NVVM::TMAStoreModeAttr::get(context, NVVM::TMAStoreMode::TILE),
           Value());
       NVVM::CpAsyncBulkCommitGroupOp::create(builder, loc);
     });
   }
+  return success();
 }
 
-/// From registers, element by element where it exists.
-void TileKernel::putDirect(tile::PutOp op) {
-  ArrayRef<Value> all = pairs.find(op.getValues())->second;
-  auto view = op.getView().getDefiningOp<tile::ViewOp>();
-  auto wide = [&](Value value) -> Value {
-    return LLVM::SExtOp::create(builder, loc, builder.getI64Type(), value);
-  };
-  Value quad = LLVM::LShrOp::create(builder, loc, lane, i32(2));
+/// Bytes of a piece of a swizzled row, which lies at its number xor that of the
+/// row mod 8.
+static constexpr int64_t kPiece = 16;
+
+/// Elements of two bytes: a warp stores 16 rows of 8 elements at a time. Lanes
+/// 0 to 15 name the rows of the left 8 columns, the others the right.
+void TileKernel::stagePairs(ArrayRef<Value> box, Value staging) {
+  MLIRContext *context = builder.getContext();
   Value warp = LLVM::LShrOp::create(builder, loc, own, i32(5));
-  Value inQuad = LLVM::AndOp::create(builder, loc, lane, i32(3));
-  Value row = wide(add(op.getRow(), add(mul(warp, kWarpRows), quad)));
-  Value col = wide(add(op.getCol(), mul(inQuad, 2)));
-  for (int64_t h = 0; h < 2; ++h) {
-    Value at = add(row, i64(h * kPairRows));
-    guarded(isLess(at, view.getRows()), [&] {
-      for (size_t j = 0; 2 * j < all.size(); ++j)
-        storePair(op, all[2 * j + h], at, add(col, i64(j * kPairCols)));
-    });
+  Value row = add(mul(warp, kWarpRows),
+                  LLVM::AndOp::create(builder, loc, lane, i32(15)));
+  Value right = LLVM::LShrOp::create(builder, loc, lane, i32(4));
+  Value turned = LLVM::AndOp::create(builder, loc, lane, i32(7));
+  Value rowAt = add(staging, mul(row, kSwizzledRow));
+  for (size_t part = 0; 4 * part < box.size(); ++part) {
+    SmallVector<Value> sources;
+    for (Value pair : box.slice(4 * part, 4))
+      sources.push_back(
+          LLVM::BitcastOp::create(builder, loc, builder.getI32Type(), pair));
+    Value piece = LLVM::XOrOp::create(
+        builder, loc, add(right, i32(2 * int64_t(part))), turned);
+    NVVM::StMatrixOp::create(
+        builder, loc, shared(add(rowAt, mul(piece, kPiece))), sources,
+        NVVM::MMALayoutAttr::get(context, NVVM::MMALayout::row),
+        NVVM::LdStMatrixShapeAttr::get(context, 8, 8),
+        NVVM::LdStMatrixEltTypeAttr::get(context,
+                                         NVVM::LdStMatrixEltType::B16));
   }
 }
 
-void TileKernel::storePair(tile::PutOp op, Value pair, Value row, Value col) {
-  auto view = op.getView().getDefiningOp<tile::ViewOp>();
-  Type element = op.getValues().getType().getElementType();
-  Value buffer = view->getOperand(0);
-  for (int64_t i = 0; i < 2; ++i) {
-    Value at = i ? add(col, i64(i)) : col;
-    guarded(isLess(at, view.getCols()), [&] {
-      Value offset =
-          add(LLVM::MulOp::create(builder, loc, row, view.getStride()), at);
-      Value to = LLVM::GEPOp::create(builder, loc, buffer.getType(), element,
-                                     buffer, ValueRange{offset});
-      LLVM::StoreOp::create(
-          builder, loc,
-          LLVM::ExtractElementOp::create(builder, loc, pair, i32(i)), to,
-          element.getIntOrFloatBitWidth() / 8);
-    });
+/// Elements of four bytes: every thread stores its own pairs, half a piece
+/// each.
+void TileKernel::stageWide(ArrayRef<Value> box, Value staging) {
+  Value quad = LLVM::LShrOp::create(builder, loc, lane, i32(2));
+  Value inQuad = LLVM::AndOp::create(builder, loc, lane, i32(3));
+  Value warp = LLVM::LShrOp::create(builder, loc, own, i32(5));
+  Value rowAt =
+      add(staging, mul(add(mul(warp, kWarpRows), quad), kSwizzledRow));
+  Value right = LLVM::LShrOp::create(builder, loc, inQuad, i32(1));
+  Value half =
+      mul(LLVM::AndOp::create(builder, loc, inQuad, i32(1)), kPiece / 2);
+  for (auto [i, pair] : llvm::enumerate(box)) {
+    int64_t j = int64_t(i / 2), h = int64_t(i % 2);
+    Value piece =
+        LLVM::XOrOp::create(builder, loc, add(right, i32(2 * j)), quad);
+    Value at = add(add(rowAt, i32(h * kPairRows * kSwizzledRow)),
+                   add(mul(piece, kPiece), half));
+    LLVM::StoreOp::create(builder, loc, pair, shared(at), kPiece / 2);
   }
+}
+
+/// From registers: pairs where the block is whole, or element by element where
+/// it exists.
+LogicalResult TileKernel::putDirect(tile::PutOp op) {
+  constexpr size_t atOnce = 16;
+  tile::ValuesType type = op.getValues().getType();
+  Place place = placeOf(op.getView().getDefiningOp<tile::ViewOp>(), op.getRow(),
+                        op.getCol(), type);
+  unsigned bytes = place.element.getIntOrFloatBitWidth() / 8;
+  size_t count = size_t(type.getRows() * type.getCols() / kWarpgroup / 2);
+  for (size_t first = 0; first < count; first += atOnce) {
+    SmallVector<Value> results;
+    for (size_t i = first; i < std::min(first + atOnce, count); ++i) {
+      loadAhead(op.getValues(), i);
+      results.push_back(pairOf(op.getValues(), i));
+      if (!results.back())
+        return failure();
+    }
+    auto branch = scf::IfOp::create(builder, loc, place.isWhole,
+                                    /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(branch.thenBlock());
+    for (auto [i, pair] : llvm::enumerate(results))
+      LLVM::StoreOp::create(
+          builder, loc, pair,
+          pointerTo(place, int64_t((first + i) / 2), int64_t(i % 2), 0),
+          2 * bytes);
+    builder.setInsertionPointToStart(branch.elseBlock());
+    for (int64_t h = 0; h < 2; ++h)
+      guarded(hasRow(place, h), [&] {
+        for (size_t i = size_t(h); i < results.size(); i += 2)
+          for (int64_t k = 0; k < 2; ++k)
+            guarded(hasCol(place, int64_t((first + i) / 2), k), [&] {
+              LLVM::StoreOp::create(
+                  builder, loc,
+                  LLVM::ExtractElementOp::create(builder, loc, results[i],
+                                                 i32(k)),
+                  pointerTo(place, int64_t((first + i) / 2), h, k), bytes);
+            });
+      });
+  }
+  return success();
 }

@@ -20,8 +20,8 @@ Declared::Declared(pact::ContractOp contract, pact::OperatorOp op,
                    int64_t extent, const std::map<std::string, Buffer> &buffers,
                    TermStore &terms, const std::vector<int64_t> &offsets,
                    WholePrimitives whole, LeftOut leftOut)
-    : contract(contract), op(op), extent(extent), buffers(buffers),
-      terms(terms), offsets(offsets), whole(std::move(whole)),
+    : contract(contract), op(op), buffers(buffers), terms(terms),
+      extent(extent), offsets(offsets), whole(std::move(whole)),
       leftOut(leftOut) {
   for (pact::ReduceOp reduce : op.getOps<pact::ReduceOp>())
     reducedDim = reduce.getOverAttr();
@@ -70,8 +70,6 @@ TermId Declared::compute(Operation *op, int64_t row, int64_t position) {
     return terms.constant(*scalarOf(number.getType()),
                           number.getValue().bitcastToAPInt().getZExtValue());
   }
-  if (auto reduce = dyn_cast<pact::ReduceOp>(op))
-    return this->reduce(reduce, row);
   if (auto take = dyn_cast<pact::TakeOp>(op))
     return this->take(take, row);
   if (auto apply = dyn_cast<pact::ApplyOp>(op)) {
@@ -82,7 +80,9 @@ TermId Declared::compute(Operation *op, int64_t row, int64_t position) {
       arguments.push_back(operand(arg, *scalarOf(type), row, position));
     return applyPrimitive(terms, primitive, arguments, whole);
   }
-  TermId result = arithmetic(op, row, position);
+  auto reduce = dyn_cast<pact::ReduceOp>(op);
+  TermId result =
+      reduce ? this->reduce(reduce, row) : arithmetic(op, row, position);
   if (auto site = op->getAttrOfType<StringAttr>("site"))
     if (pact::RoundingAttr attr = rounding(site); !attr.isExact())
       result = convert(terms, result, *scalarOf(attr.getFormat()));

@@ -40,6 +40,7 @@ public:
            const std::map<std::string, Buffer> &buffers, TermStore &terms,
            const std::vector<int64_t> &offsets = {}, WholePrimitives whole = {},
            LeftOut leftOut = {});
+  virtual ~Declared() = default;
 
   /// What an output holds: at a position, of those that are not left out, of
   /// the reduced dim, or of the row.
@@ -47,14 +48,21 @@ public:
   /// The nodes met so far, in the order in which they depend on each other.
   std::vector<NodeTerms> &nodes() { return nodeList; }
 
+protected:
+  virtual TermId reduce(pact::ReduceOp op, int64_t row);
+  virtual TermId load(pact::InputOp input, int64_t row, int64_t position);
+
+  pact::ContractOp contract;
+  pact::OperatorOp op;
+  const std::map<std::string, Buffer> &buffers;
+  TermStore &terms;
+
 private:
   TermId value(mlir::Value f, int64_t row, int64_t position);
   TermId compute(mlir::Operation *op, int64_t row, int64_t position);
-  TermId reduce(pact::ReduceOp op, int64_t row);
   TermId online(pact::ReduceOp op, pact::NodeAttr attr, const NodeTerms &node,
                 int64_t row);
   TermId take(pact::TakeOp op, int64_t row);
-  TermId load(pact::InputOp input, int64_t row, int64_t position);
   /// Positions that exist for a node, or where all agree for the operator.
   int64_t extentOf(pact::ReduceOp op);
   /// Without those left out; positions are counted without them.
@@ -70,11 +78,7 @@ private:
   pact::PrimitiveOp primitiveAt(llvm::StringRef site);
   pact::RoundingAttr rounding(llvm::StringRef site);
 
-  pact::ContractOp contract;
-  pact::OperatorOp op;
   int64_t extent;
-  const std::map<std::string, Buffer> &buffers;
-  TermStore &terms;
   std::vector<int64_t> offsets;
   WholePrimitives whole;
   LeftOut leftOut;

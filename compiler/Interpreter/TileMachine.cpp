@@ -12,7 +12,7 @@ using namespace bitpact::interpreter;
 std::optional<int64_t> TileView::elementAt(int64_t row, int64_t col) const {
   if (row < 0 || col < 0 || row >= rows || col >= cols)
     return std::nullopt;
-  return buffer->elementAt(row * stride + col).value_or(-1);
+  return buffer->elementAt(row * rowStride + col * colStride).value_or(-1);
 }
 
 InFlightDiagnostic TileMachine::error(const Role &role, Operation *op) {
@@ -233,6 +233,7 @@ TileMachine::Outcome TileMachine::execute(Role &role, Operation &op) {
       .Case([&](tile::DotOp each) { return outcomeOf(dot(role, each)); })
       .Case([&](tile::SettleOp each) { return outcomeOf(settle(role, each)); })
       .Case([&](tile::AwaitOp each) { return outcomeOf(await(role, each)); })
+      .Case([&](tile::LoadOp each) { return outcomeOf(load(role, each)); })
       .Case([&](tile::PutOp each) { return outcomeOf(store(role, each)); })
       .Case([&](tile::ViewOp each) { return outcomeOf(view(role, each)); })
       .Case([&](tile::MapOp map) {

@@ -15,10 +15,12 @@
 
 namespace bitpact::interpreter {
 
-/// A matrix in a tensor of the caller, as the kernel describes it.
+/// A matrix in a tensor of the caller, as the kernel describes it: elements of
+/// neighbouring rows and columns lie so far apart. A vector is a matrix in
+/// which one of these is 0.
 struct TileView {
   Buffer *buffer;
-  int64_t rows, cols, stride;
+  int64_t rows, cols, rowStride, colStride;
   /// The element of the tensor; nothing beyond the extents of the view.
   /// Inside of them, but outside of the tensor, it is -1.
   std::optional<int64_t> elementAt(int64_t row, int64_t col) const;
@@ -38,17 +40,19 @@ struct TileProduct {
   algebra::Atom atom;
 };
 
-/// Sums, or what a map makes of other values. All elements are computed alike:
-/// element (i, j) is made of row i of each `a` and row j of each `b`.
+/// Sums, elements of a view, or what a map makes of other values. All elements
+/// are computed alike: element (i, j) is made of row i of each `a` and row j of
+/// each `b`, and of element (i, j) of what was loaded.
 struct TileValues {
   std::vector<TileProduct> products;
+  std::optional<Window> loaded;
   mutable tile::MapOp map;
   std::vector<std::shared_ptr<const TileValues>> from;
 };
 
-/// The cell of one element; `sum` gives that of the products.
+/// The cell of one element; `leaf` gives that of sums and of loaded values.
 Cell elementOf(const TileValues &values, TermStore &terms,
-               llvm::function_ref<Cell(llvm::ArrayRef<TileProduct>)> sum);
+               llvm::function_ref<Cell(const TileValues &)> leaf);
 
 /// Every role is a coroutine that runs until a pipe has nothing for it. What a
 /// role finds does not depend on who runs first: a pipe has one writer, and a
@@ -137,6 +141,7 @@ private:
   mlir::LogicalResult dot(Role &role, tile::DotOp op);
   mlir::LogicalResult settle(Role &role, tile::SettleOp op);
   mlir::LogicalResult await(Role &role, tile::AwaitOp op);
+  mlir::LogicalResult load(Role &role, tile::LoadOp op);
   mlir::LogicalResult store(Role &role, tile::PutOp op);
   /// What the block holds, if this role may read it now.
   mlir::FailureOr<Window> read(Role &role, mlir::Operation *op, BlockRef block);

@@ -15,18 +15,26 @@ using namespace bitpact::interpreter;
 namespace {
 
 /// An element of a window; zero beyond the extents of the view.
-FailureOr<double> elementAt(tile::PutOp op, const Window &window, int64_t row,
-                            int64_t col) {
+FailureOr<uint64_t> bitsAt(tile::PutOp op, const Window &window, int64_t row,
+                           int64_t col) {
   std::optional<int64_t> element =
       window.view->elementAt(window.row + row, window.col + col);
   if (!element)
-    return 0.0;
+    return uint64_t(0);
   const Buffer &buffer = *window.view->buffer;
   if (*element < 0)
     return op.emitError() << "row " << window.row + row << ", column "
                           << window.col + col << " is outside of tensor '"
                           << buffer.name << "'";
-  return reference::decode(formatOf(buffer.type), buffer.cells[*element].bits);
+  return buffer.cells[*element].bits;
+}
+
+FailureOr<double> elementAt(tile::PutOp op, const Window &window, int64_t row,
+                            int64_t col) {
+  FailureOr<uint64_t> bits = bitsAt(op, window, row, col);
+  if (failed(bits))
+    return failure();
+  return reference::decode(formatOf(window.view->buffer->type), *bits);
 }
 
 FailureOr<Cell> sumOf(tile::PutOp op, ArrayRef<TileProduct> products,
@@ -51,6 +59,16 @@ FailureOr<Cell> sumOf(tile::PutOp op, ArrayRef<TileProduct> products,
                                b.data(), int(a.size()), sum);
     }
   return Cell::of(reference::encode(algebra::Format::F32, sum));
+}
+
+FailureOr<Cell> leafOf(tile::PutOp op, const TileValues &values, int64_t row,
+                       int64_t col) {
+  if (!values.loaded)
+    return sumOf(op, values.products, row, col);
+  FailureOr<uint64_t> bits = bitsAt(op, *values.loaded, row, col);
+  if (failed(bits))
+    return failure();
+  return Cell::of(*bits);
 }
 
 } // namespace
@@ -93,10 +111,10 @@ FailureOr<Tensors> interpreter::interpretNumbers(tile::FuncOp func,
     for (int64_t row = 0; row < rows; ++row)
       for (int64_t col = 0; col < cols; ++col) {
         bool broken = false;
-        Cell cell = elementOf(*values, terms, [&](auto products) {
-          FailureOr<Cell> sum = sumOf(op, products, row, col);
-          broken |= failed(sum);
-          return failed(sum) ? Cell() : *sum;
+        Cell cell = elementOf(*values, terms, [&](const TileValues &of) {
+          FailureOr<Cell> leaf = leafOf(op, of, row, col);
+          broken |= failed(leaf);
+          return failed(leaf) ? Cell() : *leaf;
         });
         if (broken)
           return failure();

@@ -11,9 +11,12 @@ LogicalResult TileMachine::view(Role &role, tile::ViewOp op) {
   auto argument = cast<BlockArgument>(op.getBuffer());
   StringRef name =
       cast<StringAttr>(func.getSlots()[argument.getArgNumber()]).getValue();
+  bool alongRows = op.getAlong() == "rows";
+  int64_t rowStride =
+      op.getStride() ? get<int64_t>(role, op.getStride()) : int64_t(alongRows);
   views.push_back(std::make_unique<TileView>(TileView{
       &buffers.at(name.str()), get<int64_t>(role, op.getRows()),
-      get<int64_t>(role, op.getCols()), get<int64_t>(role, op.getStride())}));
+      get<int64_t>(role, op.getCols()), rowStride, int64_t(!alongRows)}));
   role.values[op] = static_cast<const TileView *>(views.back().get());
   return success();
 }
@@ -194,6 +197,19 @@ LogicalResult TileMachine::await(Role &role, tile::AwaitOp op) {
 // Results
 //===----------------------------------------------------------------------===//
 
+LogicalResult TileMachine::load(Role &role, tile::LoadOp op) {
+  const TileView *from = get<const TileView *>(role, op.getView());
+  if (from->buffer->isOutput)
+    return error(role, op) << "reads output '" << from->buffer->name << "'";
+  tile::ValuesType type = op.getType();
+  auto made = std::make_shared<TileValues>();
+  made->loaded =
+      Window{from, number(role, op.getRow()), number(role, op.getCol()),
+             type.getRows(), type.getCols()};
+  role.values[op] = std::shared_ptr<const TileValues>(made);
+  return success();
+}
+
 LogicalResult TileMachine::store(Role &role, tile::PutOp op) {
   const TileView *to = get<const TileView *>(role, op.getView());
   if (!to->buffer->isOutput)
@@ -208,16 +224,15 @@ LogicalResult TileMachine::store(Role &role, tile::PutOp op) {
              window);
 }
 
-Cell interpreter::elementOf(
-    const TileValues &values, TermStore &terms,
-    llvm::function_ref<Cell(ArrayRef<TileProduct>)> sum) {
+Cell interpreter::elementOf(const TileValues &values, TermStore &terms,
+                            llvm::function_ref<Cell(const TileValues &)> leaf) {
   if (!values.map)
-    return sum(values.products);
+    return leaf(values);
   llvm::DenseMap<mlir::Value, Cell> cells;
   tile::MapOp map = values.map;
   mlir::Block &body = map.getBody().front();
   for (auto [argument, from] : llvm::zip(body.getArguments(), values.from))
-    cells[argument] = elementOf(*from, terms, sum);
+    cells[argument] = elementOf(*from, terms, leaf);
   for (Operation &op : body.without_terminator()) {
     if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
       auto real = dyn_cast<FloatAttr>(constant.getValue());

@@ -56,6 +56,8 @@ static json operatorOp(Operation &op, const Ids &ids) {
         entry["node"] = op.getNode().str();
         entry["kind"] = stringifyReduceKind(op.getKind()).str();
         entry["over"] = op.getOver().str();
+        if (op.getSite())
+          entry["site"] = op.getSite()->str();
       })
       .Case([&](pact::OutputOp op) {
         entry["tensor"] = op.getTensor().str();

@@ -93,6 +93,11 @@ LogicalResult ViewOp::verify() {
       return emitOpError() << "is described by something other than arguments "
                               "of the function";
   }
+  if (bool(getStride()) == bool(getAlong()))
+    return emitOpError() << "has a stride or is along a dim, one of them";
+  if (getAlong() && *getAlong() != "rows" && *getAlong() != "cols")
+    return emitOpError() << "is along " << getAlongAttr()
+                         << "; allowed are \"rows\" and \"cols\"";
   return success();
 }
 
@@ -152,6 +157,8 @@ LogicalResult FetchOp::verify() {
   if (from != to)
     return emitOpError() << "from a view of " << from << " to a block of "
                          << to;
+  if (auto view = getView().getDefiningOp<ViewOp>(); view && !view.getStride())
+    return emitOpError() << "from a vector; blocks hold matrices";
   if (!getBlock().getDefiningOp<AcquireOp>())
     return emitOpError() << "to a block that tile.acquire did not give";
   return success();
@@ -202,6 +209,16 @@ LogicalResult AwaitOp::verify() {
   return success();
 }
 
+LogicalResult LoadOp::verify() {
+  if (failed(verifyRole(*this, false)))
+    return failure();
+  Type from = getView().getType().getElementType(),
+       to = getType().getElementType();
+  if (from != to)
+    return emitOpError() << "from a view of " << from << " to values of " << to;
+  return success();
+}
+
 /// What a map has before its arithmetic is written.
 void YieldOp::build(OpBuilder &, OperationState &) {}
 
@@ -235,5 +252,7 @@ LogicalResult PutOp::verify() {
        to = getView().getType().getElementType();
   if (from != to)
     return emitOpError() << "of " << from << " to a view of " << to;
+  if (auto view = getView().getDefiningOp<ViewOp>(); view && !view.getStride())
+    return emitOpError() << "to a vector, in which several elements meet";
   return success();
 }

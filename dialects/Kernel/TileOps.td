@@ -71,14 +71,25 @@ def Tile_ViewOp : Tile_Op<"view", [Pure]> {
   let description = [{
     `stride` elements lie between the beginnings of neighbouring rows; buffer,
     extents and stride are arguments of the function, so that a target may
-    describe the matrix before the launch. Example:
-    `%v = tile.view %x[%tokens, %in] stride %x.s0 : !kernel.buffer<bf16>, !tile.view<bf16>`.
+    describe the matrix before the launch.
+
+    Instead of a stride, a view `along` a dim is of a vector: its elements are
+    those of every row (`cols`) or of every column (`rows`).
+
+    Example:
+    ```mlir
+    %v = tile.view %x[%tokens, %in] stride %x.s0
+      : !kernel.buffer<bf16>, !tile.view<bf16>
+    %b = tile.view %bias[%tokens, %out] along "cols"
+      : !kernel.buffer<bf16>, !tile.view<bf16>
+    ```
   }];
-  let arguments = (ins Kernel_Buffer:$buffer, I64:$rows, I64:$cols, I64:$stride);
+  let arguments = (ins Kernel_Buffer:$buffer, I64:$rows, I64:$cols,
+                       Optional<I64>:$stride, OptionalAttr<StrAttr>:$along);
   let results = (outs Tile_View:$result);
   let assemblyFormat = [{
-    $buffer `[` $rows `,` $cols `]` `stride` $stride attr-dict `:`
-    qualified(type($buffer)) `,` qualified(type($result))
+    $buffer `[` $rows `,` $cols `]` (`stride` $stride^)? (`along` $along^)?
+    attr-dict `:` qualified(type($buffer)) `,` qualified(type($result))
   }];
   let hasVerifier = 1;
 }
@@ -256,6 +267,28 @@ def Tile_AwaitOp : Tile_Op<"await", [MemoryEffects<[MemRead, MemWrite]>]> {
 }
 
 //===- results -------------------------------------------------------------===//
+
+def Tile_LoadOp : Tile_Op<"load", [MemoryEffects<[MemRead]>]> {
+  let summary = "elements of a view as values of a consumer";
+  let description = [{
+    The first is at (`row`, `col`); those beyond the extents are zero. The view
+    is of an input, so that a target may load an element at any time before it
+    is used.
+
+    Example:
+    ```mlir
+    %r = tile.load %v[%row, %col]
+      : !tile.view<bf16> -> !tile.values<64x256xbf16>
+    ```
+  }];
+  let arguments = (ins Tile_View:$view, I32:$row, I32:$col);
+  let results = (outs Tile_Values:$result);
+  let assemblyFormat = [{
+    $view `[` $row `,` $col `]` attr-dict `:` qualified(type($view)) `->`
+    qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
 
 def Tile_MapOp : Tile_Op<"map", [Pure, SingleBlock,
                                  SingleBlockImplicitTerminator<"YieldOp">]> {

@@ -130,12 +130,15 @@ LogicalResult TakeOp::verify() {
 /// S1: the second operand of a state is the maximum of the first.
 static LogicalResult verifyMaximum(ReduceOp op) {
   auto max = op.getArgs()[1].getDefiningOp<ReduceOp>();
-  if (max && max.getKind() == ReduceKind::Max &&
-      max.getOver() == op.getOver() && max.getArgs()[0] == op.getArgs()[0])
-    return success();
-  return op.emitOpError() << "kind exp_sum takes as its second operand the max "
-                             "over "
-                          << op.getOverAttr() << " of its first [S1]";
+  if (!max || max.getKind() != ReduceKind::Max ||
+      max.getOver() != op.getOver() || max.getArgs()[0] != op.getArgs()[0])
+    return op.emitOpError()
+           << "kind exp_sum takes as its second operand the max over "
+           << op.getOverAttr() << " of its first [S1]";
+  if (max.getSite())
+    return op.emitOpError() << "kind exp_sum takes the exact max, and site "
+                            << max.getSiteAttr() << " may round it [S1]";
+  return success();
 }
 
 LogicalResult ReduceOp::verify() {
@@ -227,6 +230,8 @@ LogicalResult OperatorOp::verifyRegions() {
               bool ok = succeeded(claim(op, "node", op.getNode(), taken));
               for (const std::string &site : primitiveSites(op))
                 ok = ok && succeeded(claim(op, "site", site, taken));
+              if (std::optional<StringRef> site = op.getSite())
+                ok = ok && succeeded(claim(op, "site", *site, taken));
               return success(ok);
             })
             .Case([&](ApplyOp op) {

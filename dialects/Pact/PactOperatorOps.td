@@ -212,6 +212,8 @@ def Pact_ReduceOp : Pact_FunctionOp<"reduce", [Pure]> {
     dimension [S1]. It opens further primitive sites: `<node>.weight`, and where
     the contract lets the maximum run `<node>.rescale` and `<node>.combine`.
 
+    A `site` names where a contract rounds the value of the node.
+
     Example:
 
     ```mlir
@@ -223,13 +225,17 @@ def Pact_ReduceOp : Pact_FunctionOp<"reduce", [Pure]> {
     %l = pact.reduce "sum" exp_sum over "vocab" (%z, %m)
        : (!pact.real<["tokens", "vocab"]>, !pact.real<["tokens"]>)
        -> !pact.real<["tokens"]>
+    %p = pact.reduce "dot" dot over "in" (%x, %w) site "product"
+       : (!pact.real<["tokens", "in"]>, !pact.real<["out", "in"]>)
+       -> !pact.real<["tokens", "out"]>
     ```
   }];
   let arguments = (ins StrAttr:$node, Pact_ReduceKind:$kind, StrAttr:$over,
-                       Variadic<Pact_RealType>:$args);
+                       Variadic<Pact_RealType>:$args,
+                       OptionalAttr<StrAttr>:$site);
   let results = (outs Pact_RealType:$result);
   let assemblyFormat = [{
-    $node $kind `over` $over `(` $args `)` attr-dict `:`
+    $node $kind `over` $over `(` $args `)` (`site` $site^)? attr-dict `:`
     functional-type($args, results)
   }];
 }

@@ -55,6 +55,16 @@ LogicalResult RuleChecker::checkRounding() {
 
 LogicalResult RuleChecker::checkExact(Operation *value, StringRef site) {
   StringRef reason;
+  if (auto reduce = dyn_cast<ReduceOp>(value)) {
+    auto node = contract.getNodes().getAs<NodeAttr>(reduce.getNode());
+    InFlightDiagnostic diag = report({"rounding", site});
+    diag << "site '" << site << "' is exact, but its value is the sum of node '"
+         << reduce.getNode() << "', which has the accumulator's format; ";
+    if (node)
+      diag << "'" << formatName(node.getAccumulator())
+           << " rne' takes it as it is, and ";
+    return diag << "exact is allowed on a multiplication [R3]";
+  }
   if (!isa<MulOp>(value))
     reason = "is no multiplication";
   else if (!llvm::all_of(value->getUsers(), [](Operation *user) {
@@ -92,14 +102,16 @@ Type RuleChecker::formatOf(Operation *value) {
     return {};
   if (auto take = dyn_cast<TakeOp>(value))
     return formats.lookup(take.getOperand());
-  if (auto reduce = dyn_cast<ReduceOp>(value))
-    return contract.getNodes()
-        .getAs<NodeAttr>(reduce.getNode())
-        .getAccumulator();
-  SmallVector<Type> operands;
-  for (Value operand : value->getOperands())
-    operands.push_back(formats.lookup(operand));
-  Type format = elementwiseFormat(operands, op.getContext());
+  Type format;
+  if (auto reduce = dyn_cast<ReduceOp>(value)) {
+    format =
+        contract.getNodes().getAs<NodeAttr>(reduce.getNode()).getAccumulator();
+  } else {
+    SmallVector<Type> operands;
+    for (Value operand : value->getOperands())
+      operands.push_back(formats.lookup(operand));
+    format = elementwiseFormat(operands, op.getContext());
+  }
   StringRef site = roundingSite(value);
   if (site.empty())
     return format;

@@ -185,6 +185,13 @@ class Files(ToolTest):
         self.assertEqual(report["changes"][0]["before"], "f32 rne")
         self.assertEqual(report["changes"][0]["after"], "bf16 rne")
 
+    def test_a_residual_added_apart_is_one_entry_of_r(self):
+        changes, report = self.changes(os.path.join(QWEN, "o_residual.json"),
+                                       os.path.join(QWEN, "o_residual_separate.json"))  # fmt: skip
+        self.assertEqual(changes, [("R", "rounding.product")])
+        self.assertEqual(report["changes"][0]["before"], "f32 rne")
+        self.assertEqual(report["changes"][0]["after"], "bf16 rne")
+
     def test_a_bf16_head_is_named(self):
         changes, _ = self.changes(os.path.join(QWEN, "selected_logprob.json"),
                                   os.path.join(QWEN, "selected_logprob_bf16.json"))  # fmt: skip

@@ -239,3 +239,79 @@ func.func @f(%v: !tile.values<64x8xf32>) {
   }
   return
 }
+
+// -----
+
+tile.func @f(%x: !kernel.buffer<bf16>, %s: i64, %n: i64) slots ["x", "x:0", "n"] schedule <m = 64, n = 8, k = 64, stages = 2, consumers = 1, group = 1, copy = "bulk", producer_registers = 0, consumer_registers = 0> {
+  // expected-error @+1 {{has a stride or is along a dim, one of them}}
+  %v = tile.view %x[%n, %n] : !kernel.buffer<bf16>, !tile.view<bf16>
+}
+
+// -----
+
+tile.func @f(%x: !kernel.buffer<bf16>, %s: i64, %n: i64) slots ["x", "x:0", "n"] schedule <m = 64, n = 8, k = 64, stages = 2, consumers = 1, group = 1, copy = "bulk", producer_registers = 0, consumer_registers = 0> {
+  // expected-error @+1 {{has a stride or is along a dim, one of them}}
+  %v = tile.view %x[%n, %n] stride %s along "cols" : !kernel.buffer<bf16>, !tile.view<bf16>
+}
+
+// -----
+
+tile.func @f(%x: !kernel.buffer<bf16>, %s: i64, %n: i64) slots ["x", "x:0", "n"] schedule <m = 64, n = 8, k = 64, stages = 2, consumers = 1, group = 1, copy = "bulk", producer_registers = 0, consumer_registers = 0> {
+  // expected-error @+1 {{is along "depth"; allowed are "rows" and "cols"}}
+  %v = tile.view %x[%n, %n] along "depth" : !kernel.buffer<bf16>, !tile.view<bf16>
+}
+
+// -----
+
+tile.func @f(%x: !kernel.buffer<bf16>, %s: i64, %n: i64) slots ["x", "x:0", "n"] schedule <m = 64, n = 8, k = 64, stages = 2, consumers = 1, group = 1, copy = "bulk", producer_registers = 0, consumer_registers = 0> {
+  %v = tile.view %x[%n, %n] along "cols" : !kernel.buffer<bf16>, !tile.view<bf16>
+  %z = arith.constant 0 : i32
+  %p = tile.pipe : !tile.pipe<2 of !tile.block<64x64xbf16>>
+  tile.roles producer {
+    %b = tile.acquire %p : !tile.pipe<2 of !tile.block<64x64xbf16>> -> !tile.block<64x64xbf16>
+    // expected-error @+1 {{from a vector; blocks hold matrices}}
+    tile.fetch %v[%z, %z] to %b : !tile.view<bf16>, !tile.block<64x64xbf16>
+  } consumers {
+  ^bb0(%c: i32):
+  }
+}
+
+// -----
+
+tile.func @f(%x: !kernel.buffer<bf16>, %s: i64, %n: i64) slots ["x", "x:0", "n"] schedule <m = 64, n = 8, k = 64, stages = 2, consumers = 1, group = 1, copy = "bulk", producer_registers = 0, consumer_registers = 0> {
+  %v = tile.view %x[%n, %n] along "cols" : !kernel.buffer<bf16>, !tile.view<bf16>
+  %z = arith.constant 0 : i32
+  tile.roles producer {
+  } consumers {
+  ^bb0(%c: i32):
+    %e = tile.load %v[%z, %z] : !tile.view<bf16> -> !tile.values<64x8xbf16>
+    // expected-error @+1 {{to a vector, in which several elements meet}}
+    tile.put %e to %v[%z, %z] : !tile.values<64x8xbf16>, !tile.view<bf16>
+  }
+}
+
+// -----
+
+tile.func @f(%x: !kernel.buffer<bf16>, %s: i64, %n: i64) slots ["x", "x:0", "n"] schedule <m = 64, n = 8, k = 64, stages = 2, consumers = 1, group = 1, copy = "bulk", producer_registers = 0, consumer_registers = 0> {
+  %v = tile.view %x[%n, %n] stride %s : !kernel.buffer<bf16>, !tile.view<bf16>
+  %z = arith.constant 0 : i32
+  tile.roles producer {
+  } consumers {
+  ^bb0(%c: i32):
+    // expected-error @+1 {{from a view of 'bf16' to values of 'f32'}}
+    %e = tile.load %v[%z, %z] : !tile.view<bf16> -> !tile.values<64x8xf32>
+  }
+}
+
+// -----
+
+tile.func @f(%x: !kernel.buffer<bf16>, %s: i64, %n: i64) slots ["x", "x:0", "n"] schedule <m = 64, n = 8, k = 64, stages = 2, consumers = 1, group = 1, copy = "bulk", producer_registers = 0, consumer_registers = 0> {
+  %v = tile.view %x[%n, %n] stride %s : !kernel.buffer<bf16>, !tile.view<bf16>
+  %z = arith.constant 0 : i32
+  tile.roles producer {
+    // expected-error @+1 {{stands outside of the consumers}}
+    %e = tile.load %v[%z, %z] : !tile.view<bf16> -> !tile.values<64x8xbf16>
+  } consumers {
+  ^bb0(%c: i32):
+  }
+}

@@ -20,6 +20,8 @@ tile.func @product(%x: !kernel.buffer<bf16>, %s: i64, %y: !kernel.buffer<bf16>, 
   // CHECK: tile.view %{{.*}}[%{{.*}}, %{{.*}}] stride %{{.*}} : !kernel.buffer<bf16>, !tile.view<bf16>
   %from = tile.view %x[%tokens, %in] stride %s : !kernel.buffer<bf16>, !tile.view<bf16>
   %to = tile.view %y[%tokens, %in] stride %s : !kernel.buffer<bf16>, !tile.view<bf16>
+  // CHECK: %[[COLUMN:.*]] = tile.view %{{.*}}[%{{.*}}, %{{.*}}] along "cols" : !kernel.buffer<bf16>, !tile.view<bf16>
+  %column = tile.view %x[%tokens, %in] along "cols" : !kernel.buffer<bf16>, !tile.view<bf16>
   // CHECK: tile.pipe : !tile.pipe<4 of !tile.block<128x64xbf16>, !tile.block<256x64xbf16>>
   %pipe = tile.pipe : !pipe
   // CHECK: tile.roles producer {
@@ -52,6 +54,8 @@ tile.func @product(%x: !kernel.buffer<bf16>, %s: i64, %y: !kernel.buffer<bf16>, 
     tile.release %pipe : !pipe
     // CHECK: tile.await %{{.*}} : !tile.pending<64x256xf32> -> !tile.values<64x256xf32>
     %values = tile.await %settled : !sums -> !tile.values<64x256xf32>
+    // CHECK: tile.load %[[COLUMN]][%{{.*}}, %{{.*}}] : !tile.view<bf16> -> !tile.values<64x256xbf16>
+    %bias = tile.load %column[%zero, %zero] : !tile.view<bf16> -> !tile.values<64x256xbf16>
     // CHECK: tile.map %{{.*}} : !tile.values<64x256xf32> -> !tile.values<64x256xbf16> {
     %narrow = tile.map %values : !tile.values<64x256xf32> -> !tile.values<64x256xbf16> {
     ^bb0(%e: f32):

@@ -243,3 +243,24 @@ pact.operator @f version 1 dims ["a", "b"] {
   %x = pact.input "x" : !pact.real<["a"]>
   pact.output "y" %x : !pact.real<["a"]>
 }
+
+// -----
+
+pact.operator @f version 1 dims ["a", "b"] {
+  %x = pact.input "x" : !pact.real<["a", "b"]>
+  // expected-note @+1 {{first here}}
+  %m = pact.reduce "m" max over "b" (%x) site "s" : (!pact.real<["a", "b"]>) -> !pact.real<["a"]>
+  // expected-error @+1 {{site "s" is empty or named twice [F4]}}
+  %n = pact.neg %m site "s" : (!pact.real<["a"]>) -> !pact.real<["a"]>
+  pact.output "y" %n : !pact.real<["a"]>
+}
+
+// -----
+
+pact.operator @f version 1 dims ["a", "b"] {
+  %x = pact.input "x" : !pact.real<["a", "b"]>
+  %m = pact.reduce "m" max over "b" (%x) site "s" : (!pact.real<["a", "b"]>) -> !pact.real<["a"]>
+  // expected-error @+1 {{kind exp_sum takes the exact max, and site "s" may round it [S1]}}
+  %l = pact.reduce "l" exp_sum over "b" (%x, %m) : (!pact.real<["a", "b"]>, !pact.real<["a"]>) -> !pact.real<["a"]>
+  pact.output "y" %l : !pact.real<["a"]>
+}

@@ -56,4 +56,7 @@ pact.operator @everything version 3 dims ["rows", "cols"] doc "all ops" {
   %w = pact.apply "four" (%t, %m, %l, %m) : (!row, !row, !row, !row) -> !row
   // CHECK: pact.output "w" %[[W]] : !pact.real<["rows"]>
   pact.output "w" %w : !row
+  // CHECK: %[[R:.*]] = pact.reduce "rounded" dot over "cols"(%[[X]], %[[X]]) site "product" : (!pact.real<["rows", "cols"]>, !pact.real<["rows", "cols"]>) -> !pact.real<["rows"]>
+  %r = pact.reduce "rounded" dot over "cols" (%x, %x) site "product" : (!all, !all) -> !row
+  pact.output "r" %r : !row
 }

@@ -13,9 +13,11 @@ using Catch::Contains;
 namespace {
 
 /// y = x·w − Σ(|x| − max x) / n and s = 0.1 − that sum, with merges of the
-/// maximum and of the sum as given, and the product of y exact.
+/// maximum and of the sum as given, the sum rounded to a format, and the
+/// product of y exact.
 Case operatorOf(const std::string &maximum, const std::string &sum,
-                const std::string &digits = "sweep:* lane:16") {
+                const std::string &digits = "sweep:* lane:16",
+                const std::string &total = "bf16") {
   std::string text = R"(
 !all = !pact.real<["tokens", "hidden"]>
 !row = !pact.real<["tokens"]>
@@ -34,7 +36,7 @@ pact.operator @f version 1 dims ["tokens", "hidden"] {
   %m = pact.reduce "most" max over "hidden" (%x) : (!all) -> !row
   %a = pact.abs %x : (!all) -> !all
   %d = pact.sub %a, %m site "shifted" : (!all, !row) -> !all
-  %s = pact.reduce "sum" sum over "hidden" (%d) : (!all) -> !row
+  %s = pact.reduce "sum" sum over "hidden" (%d) site "total" : (!all) -> !row
   %n = pact.extent "hidden" : !one
   %mean = pact.div %s, %n : (!row, !one) -> !row
   %p = pact.mul %x, %w site "product" : (!all, !all) -> !all
@@ -52,6 +54,8 @@ pact.contract "c" of @f dims {tokens = ?, hidden = 70}
                      digits + R"(" merge [)" + sum +
                      R"(] start first accumulator f32>}
   rounding {product = #pact.rounding<exact>, shifted = #pact.rounding<f16 rne>,
+            total = #pact.rounding<)" +
+                     total + R"( rne>,
             s = #pact.rounding<f64 rne>, y = #pact.rounding<bf16 rne>}
   primitives {most.step = @most, sum.step = @add})";
   Said said;
@@ -94,6 +98,18 @@ TEST_CASE("operators with several nodes and exact products are proved") {
       }
     }
   CHECK(proved >= 12);
+}
+
+TEST_CASE("a sum that is not rounded at its site is another value") {
+  std::optional<Kernel> kernel =
+      lower(operatorOf(kHalving, kHalving, "sweep:* lane:16", "f32"),
+            schedule("row_per_group", 16, 16, 0, 4));
+  REQUIRE(kernel);
+  Case rounded = operatorOf(kHalving, kHalving);
+  Said said;
+  REQUIRE(failed(interpreter::proveSchedule(rounded.contract(), rounded.op(),
+                                            kernel->steps)));
+  CHECK_THAT(said.text, Contains("does not keep its contract"));
 }
 
 // Digits of two nodes can be equal and mean other elements: (1, 0) is element

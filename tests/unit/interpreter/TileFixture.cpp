@@ -4,9 +4,13 @@
 #include "tests/unit/interpreter/TileFixture.h"
 
 #include "codegen/Lowering/TileLowering.h"
+#include "contracts/reference/Arithmetic.h"
+#include "contracts/reference/Evaluator.h"
+#include "dialects/Pact/Rules.h"
 #include "mlir/IR/Verifier.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 
 using namespace bitpact;
 using namespace bitpact::tests;
@@ -58,4 +62,71 @@ TileKernel tests::lower(const Case &of, tile::ScheduleAttr schedule) {
 
 interpreter::Dims tests::productDims(int64_t tokens, int64_t out, int64_t in) {
   return {{"tokens", tokens}, {"out", out}, {"in", in}};
+}
+
+interpreter::Tensors tests::tensorsOf(const Case &of,
+                                      const interpreter::Dims &dims,
+                                      std::mt19937 &random, bool plain) {
+  interpreter::Tensors tensors;
+  auto shaped = [&](llvm::StringRef name,
+                    mlir::Value f) -> reference::Tensor & {
+    auto type = mlir::cast<mlir::TypeAttr>(of.contract().getTypes().get(name));
+    reference::Tensor &tensor = tensors[name.str()];
+    tensor.format =
+        *algebra::parseFormat(pact::formatName(type.getValue()).str());
+    for (mlir::StringAttr dim :
+         mlir::cast<pact::RealType>(f.getType()).getDims())
+      tensor.shape.push_back(dims.at(dim.str()));
+    return tensor;
+  };
+  std::normal_distribution<double> normal;
+  for (pact::InputOp input : of.op().getOps<pact::InputOp>()) {
+    reference::Tensor &tensor = shaped(input.getTensor(), input.getResult());
+    int64_t count = 1;
+    for (int64_t extent : tensor.shape)
+      count *= extent;
+    bool special = !plain && random() % 3 == 0;
+    for (int64_t i = 0; i < count; ++i) {
+      double value = normal(random);
+      if (!plain)
+        value *= std::exp2(int(random() % 24) - 12);
+      if (!plain && random() % 16 == 0)
+        value = random() % 2 ? -0.0 : 0.0;
+      if (special && random() % 512 == 0)
+        value = random() % 2 ? HUGE_VAL : NAN;
+      uint64_t bits = reference::encode(tensor.format, value);
+      for (int byte = 0; byte < algebra::bytes(tensor.format); ++byte)
+        tensor.bytes.push_back(uint8_t(bits >> 8 * byte));
+    }
+  }
+  for (pact::OutputOp output : of.op().getOps<pact::OutputOp>())
+    shaped(output.getTensor(), output.getValue());
+  return tensors;
+}
+
+int tests::agree(const Case &of, std::mt19937 &random) {
+  reference::Evaluator oracle(of.read.canonical);
+  std::string output =
+      (*of.op().getOps<pact::OutputOp>().begin()).getTensor().str();
+  int runs = 0;
+  for (tile::ScheduleAttr schedule : allTiles()) {
+    TileKernel kernel = lower(of, schedule);
+    for (auto [tokens, out, in] :
+         {std::tuple(1, 1, 1), {5, 9, 200}, {131, 37, 97}, {17, 259, 330}})
+      for (int64_t programs : {1, 3, 200}) {
+        INFO(schedule.text() << ": " << tokens << " x " << out << " x " << in
+                             << ", programs " << programs);
+        interpreter::Dims dims = productDims(tokens, out, in);
+        interpreter::Tensors all = tensorsOf(of, dims, random), given = all;
+        given.erase(output);
+        Said said;
+        auto got =
+            interpreter::interpretNumbers(kernel.func, all, dims, programs);
+        INFO(said.text);
+        REQUIRE(succeeded(got));
+        REQUIRE(oracle.run(given, 1).at(output).bytes == got->at(output).bytes);
+        ++runs;
+      }
+  }
+  return runs;
 }

@@ -32,6 +32,13 @@ struct TileKernel {
 TileKernel lower(const Case &of, tile::ScheduleAttr schedule);
 
 interpreter::Dims productDims(int64_t tokens, int64_t out, int64_t in);
+/// Inputs with wide exponents, zeros of both signs and, sometimes, what is not
+/// finite, or plain normal values; and the outputs, which have no bytes.
+interpreter::Tensors tensorsOf(const Case &of, const interpreter::Dims &dims,
+                               std::mt19937 &random, bool plain = false);
+/// Launches of all tiles at extents that end within blocks, whose bytes are the
+/// oracle's; another one fails.
+int agree(const Case &of, std::mt19937 &random);
 
 } // namespace bitpact::tests
 

@@ -51,6 +51,29 @@ TEST_CASE("the oracle evaluates a sum, and the tree shows") {
   CHECK(evaluator(pairwise).run({{"x", x}}).at("y") == tensor({2}, {0, 10}));
 }
 
+TEST_CASE("the oracle rounds a sum at its site") {
+  // The sum is 1 + 2^-8, half way between 1 and the next bf16: rounded it is 1,
+  // and a residual of -1 leaves nothing.
+  std::string fused = R"({
+    "bitpact": 1, "name": "t", "op": "matmul_residual@1",
+    "dims": { "tokens": "*", "out": "*", "in": "*" },
+    "types": { "x": "f32", "weight": "f32", "residual": "f32", "y": "f32" },
+    "nodes": { "dot": { "domain": "in", "partition": "k:*",
+      "merge": ["k chain"], "start": "identity",
+      "precision": { "product": "exact", "accumulator": "f32" } } },
+    "rounding": { "product": "f32 rne", "y": "f32 rne" },
+    "primitives": { "dot.step": "dot.fma.f32" }
+  })";
+  std::map<std::string, reference::Tensor> given = {
+      {"x", tensor({1, 2}, {1, 0x1p-8f})},
+      {"weight", tensor({1, 2}, {1, 1})},
+      {"residual", tensor({1, 1}, {-1})}};
+  CHECK(evaluator(fused).run(given).at("y") == tensor({1, 1}, {0x1p-8f}));
+  std::string separate =
+      with(fused, "\"product\": \"f32 rne\"", "\"product\": \"bf16 rne\"");
+  CHECK(evaluator(separate).run(given).at("y") == tensor({1, 1}, {0}));
+}
+
 TEST_CASE("the oracle evaluates rms_norm") {
   // mean of squares 4, so 1/sqrt is 1/2 and every row becomes signs times w.
   std::string text =

@@ -69,8 +69,9 @@ TEST_CASE("C: the contract file") {
   refuses("\"rms_norm@1\"", "\"rms_norm@9\"",
           "test.json:4:9: unknown operator 'rms_norm@9'; there are "
           "add_rms_norm@1, column_sum@1, layer_norm@1, log_sum_exp@1, "
-          "matmul@1, offset_rms_norm@1, packed_column_sum@1, rms_norm@1, "
-          "selected_logprob@1, selected_logprob_lse@1, softmax@1, sum@1 [C7]");
+          "matmul@1, matmul_bias@1, matmul_residual@1, offset_rms_norm@1, "
+          "packed_column_sum@1, rms_norm@1, selected_logprob@1, "
+          "selected_logprob_lse@1, softmax@1, sum@1 [C7]");
   refuses("\"x\": \"bf16\"", "\"x\": \"bf16\", \"z\": \"bf16\"",
           "test.json:6:27: 'types' binds 'z', but operator 'rms_norm' has no "
           "such tensor; there are x, weight, y [C2]");
@@ -210,6 +211,41 @@ TEST_CASE("R: rounding") {
           "test.json:17:49: site 'normed' rounds to 'f32 rtz'; allowed are "
           "\"exact\" and one of bf16, f16, f32 and f64 with the mode rne, as "
           "in \"f32 rne\" [R4]");
+}
+
+static const std::string residual = R"({
+  "bitpact": 1,
+  "name": "test",
+  "op": "matmul_residual@1",
+  "dims": { "tokens": "*", "out": "*", "in": "*" },
+  "types": { "x": "bf16", "weight": "bf16", "residual": "bf16", "y": "bf16" },
+  "nodes": {
+    "dot": {
+      "domain": "in", "partition": "k:*", "merge": ["k chain"],
+      "start": "identity",
+      "precision": { "product": "exact", "accumulator": "f32" }
+    }
+  },
+  "rounding": { "product": "f32 rne", "y": "bf16 rne" },
+  "primitives": { "dot.step": "dot.fma.f32" }
+})";
+
+TEST_CASE("R: the site of a reduction") {
+  auto said = [](const std::string &from, const std::string &to) {
+    return readText(with(residual, from, to)).text();
+  };
+  CHECK(readText(residual).canonical);
+  CHECK(readText(with(residual, "\"f32 rne\"", "\"bf16 rne\"")).canonical);
+  CHECK_THAT(said("\"product\": \"f32 rne\", ", ""),
+             Catch::Contains("rounding site 'product' of operator "
+                             "'matmul_residual' is not bound in 'rounding' "
+                             "[R1]"));
+  CHECK_THAT(said("\"product\": \"f32 rne\"", "\"product\": \"exact\""),
+             Catch::Contains("test.json:14:28: site 'product' is exact, but "
+                             "its value is the sum of node 'dot', which has "
+                             "the accumulator's format; 'f32 rne' takes it as "
+                             "it is, and exact is allowed on a multiplication "
+                             "[R3]"));
 }
 
 TEST_CASE("A: primitives") {

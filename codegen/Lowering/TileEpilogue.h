@@ -1,0 +1,35 @@
+// TileEpilogue.h - what an operator does with the sums of a tile kernel
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef BITPACT_CODEGEN_LOWERING_TILEEPILOGUE_H
+#define BITPACT_CODEGEN_LOWERING_TILEEPILOGUE_H
+
+#include "codegen/Lowering/ElementArithmetic.h"
+#include "codegen/Lowering/TilePlan.h"
+
+namespace bitpact::lowering {
+
+/// Emits the arithmetic of one element of the output, from its sum and the
+/// elements of other tensors.
+class TileEpilogue : public ElementArithmetic {
+public:
+  /// `elements`: the sum, then one of each of the family's `others`.
+  TileEpilogue(mlir::OpBuilder &builder, mlir::Location loc,
+               pact::ContractOp contract, const TileFamily &family,
+               mlir::ValueRange elements);
+
+  /// What the output stores.
+  mlir::Value output(pact::OutputOp output);
+
+private:
+  mlir::Value value(mlir::Value f);
+  mlir::Type typeOf(mlir::Type element) override { return element; }
+  mlir::Value constant(mlir::TypedAttr value) override;
+  mlir::Value extentAs(pact::ExtentOp extent, mlir::FloatType format) override;
+
+  llvm::DenseMap<mlir::Value, mlir::Value> known;
+};
+
+} // namespace bitpact::lowering
+
+#endif

@@ -1,0 +1,168 @@
+// TileSums.cpp - trees of the sums of tile kernels, against a contract's dot
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/Interpreter/TileSums.h"
+
+#include "compiler/Interpreter/TreeReader.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace bitpact;
+using namespace bitpact::interpreter;
+
+namespace {
+
+/// Leaves that the contract does not have are numbered from here.
+constexpr int64_t kForeign = int64_t(1) << 40;
+
+using Element = std::pair<const Buffer *, int64_t>;
+
+Element found(const Window &window, int64_t row, int64_t k) {
+  std::optional<int64_t> element =
+      window.view->elementAt(window.row + row, window.col + k);
+  return element ? Element{window.view->buffer, *element} : Element{nullptr, 0};
+}
+
+std::string textOf(const Element &element) {
+  if (!element.first)
+    return "0";
+  std::string text = element.first->name;
+  if (element.second < 0)
+    return text + "[outside]";
+  std::string indices;
+  int64_t rest = element.second;
+  for (int64_t size : llvm::reverse(element.first->shape)) {
+    indices =
+        std::to_string(rest % size) + (indices.empty() ? "" : ", " + indices);
+    rest /= size;
+  }
+  return text + "[" + indices + "]";
+}
+
+} // namespace
+
+LogicalResult TileSums::declare(tile::FuncOp func) {
+  for (int i : {0, 1}) {
+    operands[i] = reduce.getArgs()[i].getDefiningOp<pact::InputOp>();
+    if (!operands[i])
+      return func.emitError()
+             << "the interpreter of tiles knows dots of two tensors";
+  }
+  extent = dims.at(reduce.getOver().str());
+  auto attr = cast<pact::NodeAttr>(contract.getNodes().get(reduce.getNode()));
+  algebra::Reduction reduction{attr.getPartition().getValue(),
+                               attr.getMerge().getValue()};
+  reduction.kind = algebra::ReductionKind::Dot;
+  reduction.start = attr.getStart();
+  reduction.accumulator =
+      interpreter::formatOf(*scalarOf(attr.getAccumulator()));
+  std::optional<algebra::TreeId> tree =
+      algebra::buildTree(*store, reduction, {attr.extentOf(extent), {}, {}});
+  if (!tree)
+    return func.emitError() << "the contract's dot has no element";
+  declared = *tree;
+  return success();
+}
+
+void TileSums::setElement(std::map<std::string, int64_t> indices) {
+  index = std::move(indices);
+  foreign.clear();
+  firstForeign.reset();
+}
+
+/// The element that the contract wants at position k of the dot.
+TileSums::Element TileSums::wanted(int operand, int64_t k) const {
+  pact::InputOp input = operands[operand];
+  int64_t element = 0;
+  for (StringAttr dim : input.getResult().getType().getDims())
+    element = element * dims.at(dim.str()) +
+              (dim == reduce.getOverAttr() ? k : index.at(dim.str()));
+  return {&buffers.at(input.getTensor().str()), element};
+}
+
+/// The position of a product in the contract's dot.
+int64_t TileSums::leafOf(const Pair &pair) {
+  const Element &first = pair.first;
+  const std::vector<int64_t> &shape = operand(0).shape;
+  // Along the dot, elements of an operand lie side by side or rows apart; the
+  // position is wherever both operands have what the contract wants.
+  if (first.first && first.second >= 0)
+    for (int64_t k : {first.second % shape.back(), first.second / shape.back()})
+      if (k < extent && wanted(0, k) == first && wanted(1, k) == pair.second)
+        return k;
+  auto [at, isNew] =
+      foreign.try_emplace(pair, kForeign + int64_t(foreign.size()));
+  if (!firstForeign)
+    firstForeign = textOf(pair.first) + " * " + textOf(pair.second);
+  return at->second;
+}
+
+/// Products that are zero times zero on both sides are not there: this changes
+/// no step of `dot.nv`, which sees a zero with an exponent below all that f32
+/// keeps (tests/unit/interpreter/TileTest.cpp runs that), and no sum from +0 is
+/// ever -0. Other atoms have no such promise, and a zero beside an element is a
+/// term, for that element may be infinite.
+algebra::TreeId TileSums::treeOf(ArrayRef<TileProduct> products, int64_t row,
+                                 int64_t col) {
+  algebra::TreeId sum = store->identity();
+  for (const TileProduct &product : products)
+    for (int64_t k = 0; k < product.a.cols; k += product.atom.terms) {
+      std::vector<algebra::TreeId> leaves;
+      int64_t end = std::min(k + product.atom.terms, product.a.cols);
+      for (int64_t i = k; i < end; ++i) {
+        Element a = found(product.a, row, i), b = found(product.b, col, i);
+        if (!a.first && !b.first && product.atom.family == "dot.nv")
+          continue;
+        // Products commute.
+        if (a.first != &operand(0))
+          std::swap(a, b);
+        leaves.push_back(store->leaf(leafOf({a, b})));
+      }
+      if (!leaves.empty())
+        sum = store->fused(product.atom, sum, leaves);
+    }
+  return sum;
+}
+
+std::string TileSums::difference(algebra::TreeId found,
+                                 const std::string &where) const {
+  auto [a, b] = firstDifference(*store, declared, found);
+  std::string text = llvm::formatv(
+      "node '{0}', {1}, extent {2}: the kernel's tree is not the contract's; "
+      "where they first differ the contract has {3} and the kernel has {4}",
+      reduce.getNode(), where, extent, briefText(*store, a),
+      briefText(*store, b));
+  std::vector<int64_t> has = store->leaves(declared),
+                       those = store->leaves(found), missing;
+  std::set_difference(has.begin(), has.end(), those.begin(), those.end(),
+                      std::back_inserter(missing));
+  if (firstForeign)
+    text += "; of " + *firstForeign + " the contract has nothing there";
+  else if (!missing.empty())
+    text += llvm::formatv("; x{0} and {1} more are missing", missing.front(),
+                          missing.size() - 1);
+  return text;
+}
+
+bool TileSums::describe(const TileValues &values, const Window &to,
+                        std::string &text) const {
+  auto isOwn = [&](const Window &window, int number, int64_t first,
+                   int64_t rows) {
+    const TileView &view = *window.view;
+    return view.buffer == &operand(number) && window.row == first &&
+           view.rows >= rows && view.cols == extent &&
+           view.rowStride == view.buffer->strides.front() &&
+           view.colStride == 1;
+  };
+  for (const TileProduct &product : values.products) {
+    if (!isOwn(product.a, 0, to.row, to.view->rows) ||
+        !isOwn(product.b, 1, to.col, to.view->cols))
+      return false;
+    text += llvm::formatv("{0} {1} {2} {3}; ", product.a.col, product.b.col,
+                          product.a.cols, product.atom.text());
+  }
+  return true;
+}

@@ -1,0 +1,64 @@
+// TileSums.h - trees of the sums of tile kernels, against a contract's dot
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef BITPACT_COMPILER_INTERPRETER_TILESUMS_H
+#define BITPACT_COMPILER_INTERPRETER_TILESUMS_H
+
+#include "compiler/Interpreter/Interpreter.h"
+#include "compiler/Interpreter/TileMachine.h"
+#include "contracts/algebra/TreeBuilder.h"
+
+namespace bitpact::interpreter {
+
+/// Reads the contract and its operator, and nothing of how they are lowered.
+class TileSums {
+public:
+  TileSums(pact::ContractOp contract, pact::ReduceOp reduce, const Dims &dims,
+           const std::map<std::string, Buffer> &buffers)
+      : contract(contract), reduce(reduce), dims(dims), buffers(buffers) {}
+
+  /// The contract's tree. An error at the kernel says why there is none.
+  mlir::LogicalResult declare(tile::FuncOp func);
+
+  /// Sums are those of this element of the dot from here on, by dim.
+  void setElement(std::map<std::string, int64_t> indices);
+  /// The tree of element (row, col) of sums.
+  algebra::TreeId treeOf(llvm::ArrayRef<TileProduct> products, int64_t row,
+                         int64_t col);
+  /// Where a tree is not the contract's; `where` names the element.
+  std::string difference(algebra::TreeId found, const std::string &where) const;
+
+  /// Whether the products take rows of the contract's two tensors from where
+  /// the block is put, so that `text` says all that trees depend on.
+  bool describe(const TileValues &values, const Window &to,
+                std::string &text) const;
+
+  algebra::TreeId declared = 0;
+  std::shared_ptr<algebra::TreeStore> store =
+      std::make_shared<algebra::TreeStore>();
+
+private:
+  /// An element of a tensor; a null buffer is a zero beyond an extent.
+  using Element = std::pair<const Buffer *, int64_t>;
+  using Pair = std::pair<Element, Element>;
+
+  const Buffer &operand(int number) const {
+    return buffers.at(operands[number].getTensor().str());
+  }
+  int64_t leafOf(const Pair &pair);
+  Element wanted(int operand, int64_t k) const;
+
+  pact::ContractOp contract;
+  mutable pact::ReduceOp reduce;
+  const Dims &dims;
+  const std::map<std::string, Buffer> &buffers;
+  mutable pact::InputOp operands[2];
+  int64_t extent = 0;
+  std::map<std::string, int64_t> index;
+  std::map<Pair, int64_t> foreign;
+  std::optional<std::string> firstForeign;
+};
+
+} // namespace bitpact::interpreter
+
+#endif
