@@ -279,7 +279,47 @@ def state_contract(op, shuffle, n, k):
     return contract
 
 
+def product_contract(op, shuffle):
+    """A product of matrices on a matrix unit: the chain of its steps, cut into
+    digits that do not change it; extents that no block divides."""
+    element = shuffle.choice(["bf16", "f16"])
+    atom = "dot.nv(16,25)"
+    depth = shuffle.choice(["*"] + DEPTHS)
+    digits, merges = ["k:16"], ["k fused(%s)" % atom, "s chain"]
+    for i in range(shuffle.randint(0, 2)):
+        digits.append("d%d:%d" % (i, shuffle.choice([1, 2, 3, 4, 8])))
+        merges.insert(-1, "d%d chain" % i)
+    y = shuffle.choice(["bf16", "f16", "f32"])
+    contract = {
+        "op": op + "@1",
+        "dims": {
+            "tokens": "*",
+            "out": shuffle.choice(["*"] + DEPTHS),
+            "in": depth,
+        },
+        "types": {"x": element, "weight": element, "y": y},
+        "nodes": {
+            "dot": {
+                "domain": "in",
+                "partition": " ".join(["s:*"] + digits[::-1]),
+                "merge": merges,
+                "start": "identity",
+                "precision": {"product": "exact", "accumulator": "f32"},
+            }
+        },
+        "rounding": {"y": rounded(y)},
+        "primitives": {"dot.step": atom + (".f16" if element == "f16" else "")},
+    }
+    if op != "matmul":
+        contract["types"][op[len("matmul_"):]] = shuffle.choice(["bf16", "f16", "f32"])
+        contract["rounding"]["product"] = rounded(shuffle.choice(["f32", "f32", "bf16", "f16"]))
+    return contract
+
+
 STATES = ["log_sum_exp", "softmax", "selected_logprob"]
+PRODUCTS = ["matmul", "matmul_bias", "matmul_residual"]
+# Primes, one, and what ends around a step, a stage and a block.
+DEPTHS = [1, 2, 7, 15, 16, 17, 31, 48, 61, 64, 65, 97, 127, 128, 200, 251, 257, 331, 520]
 MAKERS = {
     "sum": sum_contract,
     "rms_norm": norm_contract,
@@ -302,6 +342,11 @@ def random_contracts(seed, count, operators=None):
         op = ops[i % len(ops)]
         n = shuffle.choice(SMALL)
         name = "random_%03d_%s_%d" % (i, op, n)
+        if op in PRODUCTS:
+            contract = product_contract(op, shuffle)
+            name = "random_%03d_%s" % (i, op)
+            result.append((name, {"bitpact": 1, "name": "conformance/" + name, **contract}))
+            continue
         if op in STATES:
             contract = state_contract(op, shuffle, n, shuffle.randrange(10**6))
             result.append((name, {"bitpact": 1, "name": "conformance/" + name, **contract}))

@@ -81,6 +81,7 @@ struct PackageMutation {
 
 std::vector<Mutation> kernelMutations();
 std::vector<Mutation> stateMutations();
+std::vector<Mutation> tileMutations();
 std::vector<Mutation> codeMutations();
 std::vector<PackageMutation> packageMutations();
 

@@ -1,0 +1,140 @@
+// TileMutations.cpp - faults of the lowering of products of matrices
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dialects/Kernel/Tiles.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "tests/faults/Mutations.h"
+
+using namespace mlir;
+using namespace bitpact;
+using namespace bitpact::faults;
+
+namespace {
+
+const Subject kBias{"product_bias", "cuda:sm_90a", "copy=bulk"},
+    kResidual{"product_residual", "cuda:sm_90a", "copy=bulk"};
+
+template <typename Op> bool any(Op) { return true; }
+
+template <typename Op, typename At, typename Change>
+Mutation tileFault(std::string name, Subject subject, std::string says, At at,
+                   Change change, int site = 0) {
+  return on<Op>(Stage::Kernel, std::move(name), std::move(subject),
+                Detector::Interpreter, {std::move(says)}, at, change, site);
+}
+
+Value plusOne(OpBuilder &builder, Value value) {
+  return arith::AddIOp::create(
+      builder, value.getLoc(), value,
+      arith::ConstantIntOp::create(builder, value.getLoc(), 1, 32));
+}
+
+/// What the operand that is no sum of its own row would take.
+bool addsRows(tile::LoadOp op) {
+  return bool(op.getRow().getDefiningOp<arith::AddIOp>());
+}
+
+/// A rounding whose value goes on in f32.
+bool goesOn(kernel::NarrowOp op) {
+  return op->hasOneUse() && isa<arith::ExtFOp>(*op->getUsers().begin());
+}
+
+} // namespace
+
+std::vector<Mutation> faults::tileMutations() {
+  const std::string other = "does not keep its contract: element ";
+  const std::string tree = "the kernel's tree is not the contract's";
+  std::vector<Mutation> all = {
+      tileFault<tile::LoadOp>(
+          "a bias of the next column", kBias, other, any<tile::LoadOp>,
+          [](tile::LoadOp op, OpBuilder &builder) {
+            op.getColMutable().set(plusOne(builder, op.getCol()));
+          }),
+      tileFault<tile::ViewOp>(
+          "a bias along the rows", kBias, other,
+          [](tile::ViewOp op) { return op.getAlong() == "cols"; },
+          [](tile::ViewOp op, OpBuilder &) { op.setAlong("rows"); }),
+      tileFault<kernel::NarrowOp>("a product that is not rounded", kBias, other,
+                                  goesOn,
+                                  [](kernel::NarrowOp op, OpBuilder &) {
+                                    (*op->getUsers().begin())
+                                        ->getResult(0)
+                                        .replaceAllUsesWith(op.getA());
+                                  }),
+      tileFault<arith::AddFOp>(
+          "a product that is rounded too early", kResidual, other,
+          any<arith::AddFOp>,
+          [](arith::AddFOp op, OpBuilder &builder) {
+            Value sum = op.getRhs();
+            Value near = kernel::NarrowOp::create(builder, op.getLoc(),
+                                                  builder.getBF16Type(), sum);
+            op.getRhsMutable().set(arith::ExtFOp::create(builder, op.getLoc(),
+                                                         sum.getType(), near));
+          }),
+      tileFault<tile::LoadOp>("a residual one row further down", kResidual,
+                              other, any<tile::LoadOp>,
+                              [](tile::LoadOp op, OpBuilder &builder) {
+                                op.getRowMutable().set(
+                                    plusOne(builder, op.getRow()));
+                              }),
+      tileFault<tile::LoadOp>(
+          "a residual of the rows of the first consumer", kResidual, other,
+          addsRows,
+          [](tile::LoadOp op, OpBuilder &) {
+            op.getRowMutable().set(
+                op.getRow().getDefiningOp<arith::AddIOp>().getLhs());
+          }),
+      tileFault<arith::AddFOp>(
+          "a residual that is taken away", kResidual, other, any<arith::AddFOp>,
+          [](arith::AddFOp op, OpBuilder &builder) {
+            Value less = arith::SubFOp::create(builder, op.getLoc(),
+                                               op.getRhs(), op.getLhs());
+            op.replaceAllUsesWith(less);
+          }),
+      tileFault<tile::FetchOp>(
+          "stages in descending order", kResidual, tree, any<tile::FetchOp>,
+          [](tile::FetchOp op, OpBuilder &builder) {
+            auto loop = op->getParentOfType<scf::ForOp>();
+            auto depth = op.getCol().getDefiningOp<arith::MulIOp>();
+            builder.setInsertionPoint(depth);
+            Value last = arith::SubIOp::create(
+                builder, op.getLoc(), loop.getUpperBound(), loop.getStep());
+            depth->setOperand(0,
+                              arith::SubIOp::create(builder, op.getLoc(), last,
+                                                    loop.getInductionVar()));
+          }),
+      tileFault<tile::FetchOp>(
+          "rows of the weight one further down", kResidual, tree,
+          any<tile::FetchOp>,
+          [](tile::FetchOp op, OpBuilder &builder) {
+            op.getRowMutable().set(plusOne(builder, op.getRow()));
+          },
+          -1),
+      tileFault<tile::DotOp>(
+          "sums that begin anew in every stage", kResidual, tree,
+          [](tile::DotOp op) { return bool(op.getSums()); },
+          [](tile::DotOp op, OpBuilder &) { op.getSumsMutable().clear(); }),
+      tileFault<tile::RowsOp>(
+          "all consumers with the rows of the first", kResidual, tree,
+          any<tile::RowsOp>,
+          [](tile::RowsOp op, OpBuilder &builder) {
+            op.getNumberMutable().set(
+                arith::ConstantIntOp::create(builder, op.getLoc(), 0, 32));
+          },
+          -1),
+      tileFault<tile::SettleOp>(
+          "a stage that is given back too early", kResidual,
+          "gives back a stage that products may still read",
+          any<tile::SettleOp>,
+          [](tile::SettleOp op, OpBuilder &) {
+            op.setBehind(op.getBehind() + 1);
+          }),
+      on<LLVM::SMinOp>(Stage::LLVM, "a NaN as the conversion leaves it",
+                       kResidual, Detector::Check, {"y["}, any<LLVM::SMinOp>,
+                       [](LLVM::SMinOp op, OpBuilder &) {
+                         op.replaceAllUsesWith(op.getA());
+                       }),
+  };
+  return all;
+}

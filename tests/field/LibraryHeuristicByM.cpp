@@ -1,0 +1,92 @@
+// LibraryHeuristicByM.cpp - a row of a product depends on that row alone
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Seen elsewhere: a library cuts K in parts where there are few rows, and which
+// cut it takes depends on M: five of seven values of M differ.
+#include "codegen/Lowering/TileLowering.h"
+#include "contracts/reference/Evaluator.h"
+#include "tests/unit/interpreter/TileFixture.h"
+
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <iostream>
+
+using namespace bitpact;
+using namespace bitpact::tests;
+
+namespace {
+
+constexpr int64_t kRows = 33, kOut = 37, kIn = 510;
+
+Case contractOf(const std::string &name) {
+  return readFile(BITPACT_FIELD_CONTRACTS "/" + name + ".json");
+}
+
+/// Normal values in every tensor, and what the oracle makes of them.
+struct Launch {
+  explicit Launch(const Case &of) {
+    std::mt19937 random(1);
+    interpreter::Dims dims = productDims(kRows, kOut, kIn);
+    inputs = tensorsOf(of, dims, random, /*plain=*/true);
+    inputs.erase("y");
+    want = reference::Evaluator(of.read.canonical).run(inputs, 1).at("y");
+  }
+  interpreter::Tensors inputs;
+  reference::Tensor want;
+};
+
+/// Rows [first, first + count) of a tensor.
+reference::Tensor rowsOf(const reference::Tensor &tensor, int64_t first,
+                         int64_t count) {
+  size_t pitch = tensor.bytes.size() / size_t(tensor.shape[0]);
+  reference::Tensor part{tensor.format, tensor.shape, {}};
+  part.shape[0] = count;
+  part.bytes.assign(tensor.bytes.begin() + int64_t(pitch) * first,
+                    tensor.bytes.begin() + int64_t(pitch) * (first + count));
+  return part;
+}
+
+} // namespace
+
+TEST_CASE("same bits for every M, in every tile") {
+  Case of = contractOf("product");
+  Launch launch(of);
+  for (tile::ScheduleAttr schedule : allTiles()) {
+    TileKernel kernel = lower(of, schedule);
+    // The first rows of a batch of every size, the last, and each row alone.
+    for (int64_t count = 1; count <= kRows; ++count)
+      for (int64_t first : {int64_t(0), kRows - count, count - 1}) {
+        int64_t rows = first == count - 1 ? 1 : count;
+        INFO(schedule.text()
+             << ": rows " << first << " to " << first + rows - 1);
+        interpreter::Tensors all = {
+            {"x", rowsOf(launch.inputs.at("x"), first, rows)},
+            {"weight", launch.inputs.at("weight")},
+            {"y", {launch.want.format, {rows, kOut}, {}}}};
+        Said said;
+        auto got = interpreter::interpretNumbers(
+            kernel.func, all, productDims(rows, kOut, kIn), 2);
+        INFO(said.text);
+        REQUIRE(succeeded(got));
+        REQUIRE(got->at("y").bytes == rowsOf(launch.want, first, rows).bytes);
+      }
+  }
+}
+
+TEST_CASE("K in two parts is another contract, which no tile takes for it") {
+  Case whole = contractOf("product"), halves = contractOf("product_halves");
+  CHECK(whole.read.digest != halves.read.digest);
+  auto why = lowering::whyNot(halves.contract(), halves.op(),
+                              tiles(128, 256, 64, 4, 2, 8));
+  CHECK(why.value_or("") ==
+        "node dot: merge: 'part fold'; tiles run fused(dot.nv(16,25)) "
+        "innermost and a chain above");
+  Launch one(whole), two(halves);
+  int64_t differ = 0;
+  for (size_t i = 0; i < one.want.bytes.size(); i += 2)
+    differ += std::memcmp(&one.want.bytes[i], &two.want.bytes[i], 2) != 0;
+  std::cout << "K in two parts: " << differ << " of " << kRows * kOut
+            << " elements differ\n";
+  CHECK(differ > 0);
+}
