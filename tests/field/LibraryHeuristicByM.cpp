@@ -84,9 +84,9 @@ TEST_CASE("K in two parts is another contract, which no tile takes for it") {
         "innermost and a chain above");
   Launch one(whole), two(halves);
   int64_t differ = 0;
-  for (size_t i = 0; i < one.want.bytes.size(); i += 2)
-    differ += std::memcmp(&one.want.bytes[i], &two.want.bytes[i], 2) != 0;
+  for (size_t i = 0; i < one.want.bytes.size(); i += 4)
+    differ += std::memcmp(&one.want.bytes[i], &two.want.bytes[i], 4) != 0;
   std::cout << "K in two parts: " << differ << " of " << kRows * kOut
             << " elements differ\n";
-  CHECK(differ > 0);
+  CHECK(differ > kRows * kOut / 2);
 }
