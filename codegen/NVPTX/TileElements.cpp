@@ -139,6 +139,18 @@ void TileKernel::load(tile::LoadOp op) {
   loadPortion(op, 0);
 }
 
+/// Lines of the portions after the first come from memory into the cache while
+/// there are products to compute. A portion of a row is a line at most.
+void TileKernel::prefetch(const Place &place, size_t pairs, size_t portion) {
+  auto level = NVVM::PrefetchCacheLevelAttr::get(builder.getContext(),
+                                                 NVVM::PrefetchCacheLevel::L2);
+  for (size_t first = portion; first < pairs; first += portion)
+    for (int64_t h = 0; h < 2; ++h)
+      NVVM::PrefetchOp::create(builder, loc, level, nullptr,
+                               pointerTo(place, int64_t(first / 2), h, 0),
+                               Value(), nullptr);
+}
+
 /// A portion as pairs where the block is whole, or element by element.
 void TileKernel::loadPortion(tile::LoadOp op, size_t portion) {
   const Place &place = places.find(op.getResult())->second;
@@ -157,6 +169,8 @@ void TileKernel::loadPortion(tile::LoadOp op, size_t portion) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(whole ? branch.thenBlock()
                                            : branch.elseBlock());
+    if (whole && !isVector && portion == 0)
+      prefetch(place, all.size(), count);
     SmallVector<Value> loaded;
     for (int64_t j = int64_t(first / 2); j < int64_t(last / 2); ++j)
       for (int64_t h = 0; h < rows; ++h)

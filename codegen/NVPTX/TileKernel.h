@@ -85,6 +85,7 @@ private:
   mlir::Value pairFrom(mlir::ValueRange elements);
   void load(tile::LoadOp op);
   size_t portionOf(mlir::Type element);
+  void prefetch(const Place &place, size_t pairs, size_t portion);
   void loadPortion(tile::LoadOp op, size_t portion);
   void loadAhead(mlir::Value values, size_t pair);
 
