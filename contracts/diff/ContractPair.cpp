@@ -5,6 +5,7 @@
 #include "contracts/diff/ContractPair.h"
 
 #include <algorithm>
+#include <bit>
 #include <stdexcept>
 
 namespace bitpact::diff {
@@ -34,9 +35,49 @@ constexpr int64_t manyElements = 1 << 14;
 
 } // namespace
 
+/// Both contracts without the extents of dims that nothing is reduced over,
+/// where both fix the same.
+ContractPair::Opened ContractPair::open(const json &a, const json &b) {
+  Opened opened{a, b, {}};
+  const OperatorProgram one = reference::compileOperator(a),
+                        other = reference::compileOperator(b);
+  if (one.dims.size() != other.dims.size())
+    return opened;
+  for (size_t i = 0; i < one.dims.size(); ++i) {
+    const reference::DimFacts &dim = one.dims[i];
+    auto has = [&](const TensorFacts &tensor) {
+      return tensor.isInput &&
+             std::count(tensor.dims.begin(), tensor.dims.end(), int(i)) > 0;
+    };
+    bool floats =
+        std::any_of(one.tensors.begin(), one.tensors.end(), has) &&
+        std::none_of(one.tensors.begin(), one.tensors.end(),
+                     [&](const TensorFacts &tensor) {
+                       return has(tensor) && !algebra::isFloat(tensor.format);
+                     });
+    bool counted =
+        std::any_of(one.operations.begin(), one.operations.end(),
+                    [&](const Operation &operation) {
+                      return operation.kind == OperationKind::Extent &&
+                             operation.index == static_cast<int>(i);
+                    });
+    if (!dim.isRow || !dim.extent || dim.name != other.dims[i].name ||
+        dim.extent != other.dims[i].extent || !floats || counted)
+      continue;
+    opened.extents[dim.name] = *dim.extent;
+    opened.a["dims"][dim.name] = opened.b["dims"][dim.name] = "*";
+  }
+  return opened;
+}
+
 ContractPair::ContractPair(const json &a, const json &b)
-    : first(reference::compileOperator(a)),
-      second(reference::compileOperator(b)), evaluatorA(a), evaluatorB(b) {
+    : ContractPair(open(a, b)) {}
+
+ContractPair::ContractPair(Opened opened)
+    : declared(std::move(opened.extents)),
+      first(reference::compileOperator(opened.a)),
+      second(reference::compileOperator(opened.b)), evaluatorA(opened.a),
+      evaluatorB(opened.b) {
   auto names = [](const auto &list) {
     std::vector<std::string> names;
     for (const auto &one : list)
@@ -222,6 +263,40 @@ Candidate ContractPair::rowOf(const Candidate &candidate, int64_t row) const {
          begin < static_cast<int64_t>(values.size()); begin += extent * inner)
       one.insert(one.end(), values.begin() + begin,
                  values.begin() + begin + inner);
+  }
+  return result;
+}
+
+Candidate ContractPair::restored(const Candidate &candidate) const {
+  Candidate result = candidate;
+  for (size_t dim = 0; dim < first.dims.size(); ++dim)
+    if (auto found = declared.find(first.dims[dim].name);
+        found != declared.end())
+      result.extents[dim] = found->second;
+  for (const PairInput &input : inputList) {
+    std::vector<int64_t> before = shape(input, candidate.extents),
+                         after = shape(input, result.extents);
+    if (before == after)
+      continue;
+    const std::vector<double> &values = candidate.values.at(input.name);
+    bool alike = std::all_of(values.begin(), values.end(), [&](double value) {
+      return std::bit_cast<uint64_t>(value) ==
+             std::bit_cast<uint64_t>(values.front());
+    });
+    std::vector<double> &all = result.values[input.name];
+    all.assign(elements(input, result.extents), alike ? values.front() : 0);
+    for (size_t from = 0; from < values.size(); ++from) {
+      size_t rest = from, at = 0, step = 1;
+      bool exists = true;
+      for (size_t axis = before.size(); axis-- > 0; rest /= before[axis]) {
+        size_t position = rest % before[axis];
+        exists &= position < static_cast<size_t>(after[axis]);
+        at += position * step;
+        step *= after[axis];
+      }
+      if (exists)
+        all[at] = values[from];
+    }
   }
   return result;
 }

@@ -45,7 +45,9 @@ struct Parting {
 /// A contract as the reference evaluator sees it, and another one of the same
 /// operator. Where extents differ, the common input has the larger one and the
 /// other contract gets what it has room for, from the front. Where types
-/// differ, each contract gets the values rounded to its own.
+/// differ, each contract gets the values rounded to its own. A dim that nothing
+/// is reduced over has any extent here, whatever the contracts say: of the
+/// columns of a product, few are enough.
 class ContractPair {
 public:
   /// Throws RuleError for JSON that is no contract, and std::invalid_argument
@@ -84,10 +86,21 @@ public:
 
   /// The input of one row alone, where rows are open; else all of it.
   Candidate rowOf(const Candidate &candidate, int64_t row) const;
+  /// With the extents that both contracts fix; what is added has the value of
+  /// all other elements of its input, or is 0.
+  Candidate restored(const Candidate &candidate) const;
   /// The row of an output's element.
   int64_t rowOf(const Parting &parting) const;
 
 private:
+  struct Opened {
+    nlohmann::json a, b;
+    std::map<std::string, int64_t> extents;
+  };
+  static Opened open(const nlohmann::json &a, const nlohmann::json &b);
+  explicit ContractPair(Opened opened);
+
+  std::map<std::string, int64_t> declared;
   reference::OperatorProgram first, second;
   reference::Evaluator evaluatorA, evaluatorB;
   std::vector<PairInput> inputList;

@@ -34,6 +34,7 @@ bool walks(WitnessKind kind) {
 /// tried once.
 constexpr int64_t roundElements = int64_t(1) << 20;
 constexpr int64_t longRow = 1 << 15;
+constexpr int64_t aimedRows = 40;
 
 class Search {
 public:
@@ -83,10 +84,13 @@ private:
     return length;
   }
 
-  int64_t rowsOf(const WitnessInputs &source, int64_t round) const {
+  int64_t rowsOf(const WitnessInputs &source, WitnessKind kind,
+                 int64_t round) const {
     int64_t length = lengthOf(source);
     int64_t elements = options.batchElements >> (round == 0 ? 2 : 0);
-    return std::clamp<int64_t>(elements / length, 2, 2048);
+    // A pair of positions, a way and a ratio each: few are not enough.
+    bool aimed = kind == WitnessKind::Tree && length <= longRow;
+    return std::clamp<int64_t>(elements / length, aimed ? aimedRows : 2, 2048);
   }
 
   std::optional<Found> tryOne(const WitnessInputs &source, WitnessKind kind,
@@ -104,7 +108,7 @@ private:
 
   std::optional<Found> judge(const WitnessInputs &source, WitnessKind kind,
                              int64_t round, int64_t &judged) {
-    int64_t rows = rowsOf(source, round);
+    int64_t rows = rowsOf(source, kind, round);
     bool beyond = round % 2 == 1;
     if (!walks(kind)) {
       Candidate candidate = source.batch(kind, round, rows, beyond);
@@ -150,10 +154,22 @@ private:
     return std::nullopt;
   }
 
+  /// A row that is not too long gets a thousand evaluations.
+  int64_t budgetFor(const Candidate &candidate) const {
+    int64_t elements = 0;
+    for (const PairInput &input : pair.inputs())
+      elements += InputLines(pair, input, candidate.extents).length;
+    int64_t least = int64_t(1) << 22;
+    return elements > longRow ? least
+                              : std::max(least, 1024 * (200 + 2 * elements));
+  }
+
   void report(const Found &found, const std::string &kind) {
-    Candidate input = options.shrunk
-                          ? shrink(pair, found.first, found.second)
-                          : pair.rowOf(found.first, pair.rowOf(found.second));
+    Candidate input =
+        options.shrunk
+            ? shrink(pair, found.first, found.second, budgetFor(found.first))
+            : pair.rowOf(found.first, pair.rowOf(found.second));
+    input = pair.restored(input);
     Witness witness;
     witness.kind = kind;
     witness.inputsA = pair.tensors(false, input);
