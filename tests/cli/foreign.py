@@ -107,6 +107,50 @@ class Symbols(ToolTest):
         self.assertEqual(tail.err, "")
 
 
+class Products(ToolTest):
+    SIGNATURE = "bf16[m,n] dot(bf16[m,k] x, bf16[n,k] w)"
+
+    def product(self, text, *more):
+        script = os.path.join(SCRIPTS, "nv_linear.py")
+        return ["reveal", "--command", f"{NUMPY} {script} {text}", "--signature", self.SIGNATURE,
+                "--dim", "n=64", "--at", "n=*", *more]  # fmt: skip
+
+    def test_steps_of_a_matrix_unit(self):
+        for text, atom, radix in (("16 25 0", "dot.nv(16,25)", 16), ("8 24 0", "dot.nv(8,24)", 8)):
+            contract = self.path("revealed.json")
+            result = self.holds(*self.product(text), "--dim", "m=2", "--dim", "k=40", "-o", contract)
+            self.assertIn("replayed: 1000 of 1000 random inputs give the same bytes", result.out)
+            self.assertIn("arithmetic: f32 accumulator, steps of " + atom, result.out)
+            self.assertIn(f"partition: d0:* d1:{radix}\nmerge: d1 fused({atom}), d0 chain", result.out)
+            self.assertRegex(result.out, "(?m)^rounding +toward zero")
+            self.assertRegex(result.out, "(?m)^output +bf16, to nearest, ties to even")
+            with open(contract) as file:
+                self.assertEqual(json.load(file)["primitives"], {"dot.step": atom})
+            again = self.holds(*self.product(text), "--dim", "m=2", "--dim", "k=40", "--against", contract)
+            self.assertIn("equals the declared tree", again.out)
+
+    def test_a_step_that_keeps_other_bits_is_another_one(self):
+        contract = self.path("revealed.json")
+        size = ("--dim", "m=1", "--dim", "k=20")
+        self.holds(*self.product("16 25 0"), *size, "-o", contract)
+        other = run_tool(*self.product("16 24 0"), *size, "--against", contract)
+        self.assertEqual(other.code, 1, other.err)
+        self.assertIn("a step keeps 24 bits below its largest term, and dot.nv(16,25) keeps 25", other.out)
+
+    def test_k_in_two_parts_for_few_rows(self):
+        result = run_tool(*self.product("16 25 2"), "--dim", "k=64", "--sweep", "m=1..4")
+        self.assertEqual(result.code, 1, result.err)
+        self.assertRegex(result.out, r"(?m)^1 … 2 +2 +#1 +d0:\* d1:2 d2:16 +d2 fused\(dot.nv\(16,25\)\), d1 chain, d0 fold")
+        self.assertRegex(result.out, r"(?m)^3 … 4 +2 +#2 +d0:\* d1:16 +d1 fused\(dot.nv\(16,25\)\), d0 chain")
+        self.assertIn("m 2 → 3\n  ΔC Π nodes.dot.partition: d0:* d1:2 d2:16 → d0:* d1:16", result.out)
+
+    def test_positions(self):
+        self.fails(2, *self.product("16 25 0"), "--dim", "m=1", "--dim", "k=4", "--at", "m=*",
+                   says="both m and n are *")  # fmt: skip
+        self.fails(2, *self.product("16 25 0"), "--dim", "m=1", "--dim", "k=4", "--at", "m=x",
+                   says="'m=x' is not of the form DIM=POSITION or DIM=*")  # fmt: skip
+
+
 class Sweeps(ToolTest):
     def test_a_reduced_dim(self):
         if not has_fma():

@@ -50,6 +50,8 @@ TEST_CASE("digits of a declared tree are found again", "[reveal][recognise]") {
        "d0:* d1:32 d2:2", "d2 chain, d1 fold, d0 fold"},
       {"step:* k:16", "k fused(dot.nv(16,25)), step chain", 90, "d0:* d1:16",
        "d1 fused(dot.nv(16,25)), d0 chain", ReductionKind::Dot},
+      {"step:* k:16", "k fused(dot.nv(16,25)), step chain", 20, "d0:* d1:16",
+       "d1 fused(dot.nv(16,25)), d0 chain", ReductionKind::Dot},
       {"split:2@64 step:* k:16",
        "k fused(dot.nv(16,25)), step chain, split fold", 128, "d0:* d1:4 d2:16",
        "d2 fused(dot.nv(16,25)), d1 chain, d0 fold", ReductionKind::Dot},

@@ -26,6 +26,22 @@ struct Found {
 /// Texts that are built to compare; trees of thousands of leaves take a while.
 constexpr int mostTrials = 64;
 
+/// The most elements that a step takes, 1 where every step takes one: an
+/// accumulator meets them, but the first step of each begins from nothing.
+int64_t stepWidth(const RevealedTree &tree) {
+  if (tree.widest() <= 2)
+    return 1;
+  int64_t width = 1;
+  for (VertexId id = 0; id <= tree.root(); ++id) {
+    const std::vector<VertexId> &parts = tree.at(id).children;
+    bool first = std::all_of(parts.begin(), parts.end(), [&](VertexId part) {
+      return tree.at(part).isLeaf();
+    });
+    width = std::max(width, static_cast<int64_t>(parts.size()) - !first);
+  }
+  return width;
+}
+
 class Recogniser {
 public:
   Recogniser(const RevealedTree &revealed, const RecogniseOptions &chosen)
@@ -248,9 +264,7 @@ Recognised Recogniser::run() {
             "sums"};
   if (tree.leaves() > 1 && tree.at(tree.root()).least != 0)
     return {std::nullopt, "the tree has no leaf at position 0"};
-  width = std::max<int64_t>(tree.widest() - 1, 1);
-  if (tree.leaves() == width + 1 && tree.widest() == width + 1)
-    width = width > 1 ? width + 1 : width; // a single step, from nothing
+  width = stepWidth(tree);
   if (width > 1 && options.kind != ReductionKind::Dot)
     return {std::nullopt,
             fmt::format("{} terms meet in one step, which the language has for "
