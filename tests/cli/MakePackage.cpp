@@ -7,6 +7,8 @@
 //   DIRECTORY/two.pkg    two sums, over 43 and over 8 elements
 //   DIRECTORY/norm.pkg   rms_norm over 43 elements
 //   DIRECTORY/wrong.pkg  a right and a wrong variant of the sum
+//   DIRECTORY/product.pkg  two right variants of a product over 43 elements,
+//                        with open columns, and one with pairs of elements
 //   DIRECTORY/none.pkg   a contract without variants
 #include "tests/unit/evidence/TestPackage.h"
 
@@ -24,6 +26,8 @@ int main(int argc, char **argv) {
   writeTestPackage(directory + "/norm.pkg", {normContract()}, {"norm_right"});
   writeTestPackage(directory + "/wrong.pkg", {sumContract()},
                    {"sum_right", "sum_pairwise"});
+  writeTestPackage(directory + "/product.pkg", {productContract(-1, 43)},
+                   {"product_right", "product_columns", "product_pairs"});
   writeTestPackage(directory + "/none.pkg", {sumContract()}, {});
   return 0;
 }

@@ -253,6 +253,26 @@ class Reveal(ToolTest):
         self.assertEqual([tree["equal"] for tree in report["trees"]], [True, True])
         self.assertEqual(report["trees"][0]["terms"], 43)
 
+    def test_products_of_matrices(self):
+        product = self.package("product.pkg")
+        # One column: a query with other factors has a launch for itself.
+        for columns in ("1", "2", "5"):
+            report = run_tool("reveal", product, "--op", "product", "--dim", "out=" + columns, "--json").json()
+            self.assertEqual([tree["equal"] for tree in report["trees"]], [True, True, False])
+            self.assertEqual(report["status"], 1)
+            found = {one["what"]: one["value"] for one in report["trees"][0]["findings"]}
+            self.assertEqual(found["product"], "rounded")
+            self.assertEqual(found["accumulator"], "f32")
+        self.fails(1, "reveal", product, "--op", "product",
+                   says=["ΔC dot Π: declared all:*, revealed d0:* d1:2", "ΔC dot T"])  # fmt: skip
+
+    def test_a_large_product_is_evaluated_at_places(self):
+        result = self.fails(1, "check", self.package("product.pkg"), "--rows", "2,3000", "--dim", "out=523",
+                            "--data", "normal", "--samples", "300", says="1 of 3 variants differ")  # fmt: skip
+        self.assertIn("evaluated in full: 4 of 8 cases", result.out)
+        self.assertRegex(result.out, r"test/product hidden=43 out=523 tokens=3000: \d+ of 1569000 outputs; "
+                                     r"all are compared with product_right-\w+ on cpu")  # fmt: skip
+
     def test_another_tree(self):
         result = self.fails(
             1,

@@ -185,3 +185,30 @@ PRODUCT(product_one_place, ONE_PLACE)
 PRODUCT(product_last_column, LAST_COLUMN)
 PRODUCT(product_first_rows_of_many, FIRST_ROWS_OF_MANY)
 PRODUCT(product_everywhere, EVERYWHERE)
+
+/* Another schedule: columns outside, elements inside. */
+ENTRY void product_columns(const uint64_t *slots, int64_t begin, int64_t end) {
+  uint64_t one[9];
+  for (int i = 0; i < 9; ++i)
+    one[i] = slots[i];
+  one[7] = 1;
+  for (int64_t column = 0; column < (int64_t)slots[7]; ++column) {
+    product(one, begin, end, 0);
+    one[2] += 4 * slots[3];
+    one[4] += 4;
+  }
+}
+
+/* Another tree: even elements, odd elements, and both. */
+ENTRY void product_pairs(const uint64_t *slots, int64_t begin, int64_t end) {
+  const float *x = (const float *)slots[0], *weight = (const float *)slots[2];
+  float *y = (float *)slots[4];
+  for (int64_t row = begin; row < end; ++row)
+    for (int64_t column = 0; column < (int64_t)slots[7]; ++column) {
+      float sum[2] = {0.0f, 0.0f};
+      for (int64_t i = 0; i < (int64_t)slots[8]; ++i)
+        sum[i % 2] = sum[i % 2] + x[row * (int64_t)slots[1] + i] *
+                                      weight[column * (int64_t)slots[3] + i];
+      store(&y[row * (int64_t)slots[5] + column], sum[0] + sum[1]);
+    }
+}
