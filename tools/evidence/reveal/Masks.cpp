@@ -77,7 +77,7 @@ bool hasBits(Questions &questions, double unit, int bits,
     int64_t j = trial % 2 ? (i + 1) % n : static_cast<int64_t>(random() % n);
     if (i != j)
       queries.push_back({0, nullptr, {{i, large}, {j, unit}}, 0});
-    if (queries.size() < 64 && trial + 1 < pairs)
+    if (queries.size() < 256 && trial + 1 < pairs)
       continue;
     for (double result : questions.ask(queries))
       if (result != large + unit)
@@ -149,7 +149,8 @@ Masks chooseMasks(Questions &questions) {
         capacity = 0;
       if (capacity == 0 ||
           !countsRight(questions, all, masks.unit, capacity, random)) {
-        int width = std::min(spare, 24);
+        // A result has no more bits than it is stored with.
+        int width = std::min({spare, 24, algebra::precision(signature.output)});
         while (width > 0 && !hasBits(questions, masks.unit, width, random))
           --width;
         capacity = std::min<int64_t>(signature.n, int64_t(1) << width);
