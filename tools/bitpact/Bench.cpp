@@ -70,7 +70,7 @@ int runBench(Options options, const Shared &shared) {
         fmt::format("{:.1f}", one.bytes / one.copyMilliseconds * 1e-6),
         fmt::format("{:.2f}", one.ratio())};
     if (products)
-      line.push_back(one.operations ? fmt::format("{:.1f}", one.teraflops())
+      line.push_back(one.operations ? fmt::format("{:.3g}", one.teraflops())
                                     : "-");
     table.add(line);
   }
