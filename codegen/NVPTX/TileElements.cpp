@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/NVPTX/TileKernel.h"
 
+#include "llvm/ADT/bit.h"
+
 using namespace mlir;
 using namespace bitpact;
 using namespace bitpact::codegen;
@@ -11,16 +13,20 @@ static int64_t elementBytes(Type element) {
   return element.getIntOrFloatBitWidth() / 8;
 }
 
-/// Pairs that a thread loads at a time, beside its sums: one such portion is on
-/// its way while another is used. Results of four bytes leave half the room.
-size_t TileKernel::portionOf(Type element) {
-  int64_t widest = elementBytes(element);
-  entry->walk([&](tile::PutOp put) {
-    widest = std::max(widest,
-                      elementBytes(put.getValues().getType().getElementType()));
+/// Pairs of each operand that a thread loads at a time, beside its sums: one
+/// such portion is on its way while another is used.
+size_t TileKernel::portionOf() {
+  int64_t registers = 0, widest = 2;
+  entry->walk([&](Operation *op) {
+    if (auto load = dyn_cast<tile::LoadOp>(op))
+      registers += elementBytes(load.getType().getElementType()) > 2 ? 2 : 1;
+    else if (auto put = dyn_cast<tile::PutOp>(op))
+      widest = std::max(
+          widest, elementBytes(put.getValues().getType().getElementType()));
   });
-  constexpr int64_t bytes = 32;
-  return size_t(bytes / widest);
+  constexpr int64_t most = 16;
+  return llvm::bit_floor(
+      size_t(most * 2 / (std::max(registers, int64_t(1)) * widest)));
 }
 
 TileKernel::Place TileKernel::placeOf(tile::ViewOp view, Value row, Value col,
@@ -156,7 +162,7 @@ void TileKernel::loadPortion(tile::LoadOp op, size_t portion) {
   const Place &place = places.find(op.getResult())->second;
   SmallVector<Value> &all = pairs[op.getResult()];
   bool isVector = !place.view.getStride();
-  size_t count = portionOf(place.element);
+  size_t count = portionOf();
   size_t first = portion * count, last = std::min(first + count, all.size());
   if (first >= last || all[first])
     return;
@@ -194,7 +200,7 @@ void TileKernel::loadAhead(Value values, size_t pair) {
       loadAhead(operand, pair);
   } else if (places.contains(values)) {
     auto op = values.getDefiningOp<tile::LoadOp>();
-    size_t count = portionOf(op.getType().getElementType());
+    size_t count = portionOf();
     loadPortion(op, pair / count);
     loadPortion(op, pair / count + 1);
   }

@@ -84,7 +84,7 @@ private:
   mlir::Value loadElement(const Place &place, int64_t j, int64_t h, int64_t i);
   mlir::Value pairFrom(mlir::ValueRange elements);
   void load(tile::LoadOp op);
-  size_t portionOf(mlir::Type element);
+  size_t portionOf();
   void prefetch(const Place &place, size_t pairs, size_t portion);
   void loadPortion(tile::LoadOp op, size_t portion);
   void loadAhead(mlir::Value values, size_t pair);
@@ -96,8 +96,10 @@ private:
   mlir::LogicalResult put(tile::PutOp op);
   mlir::LogicalResult putStaged(tile::PutOp op);
   mlir::LogicalResult putDirect(tile::PutOp op);
-  void stagePairs(llvm::ArrayRef<mlir::Value> box, mlir::Value staging);
-  void stageWide(llvm::ArrayRef<mlir::Value> box, mlir::Value staging);
+  void stagePairs(llvm::ArrayRef<mlir::Value> results, int64_t part,
+                  mlir::Value staging);
+  void stageWide(llvm::ArrayRef<mlir::Value> results, int64_t part,
+                 mlir::Value staging);
 
   mlir::Value i32(int64_t v);
   mlir::Value i64(int64_t v);

@@ -94,6 +94,9 @@ Value TileKernel::pairOf(Value values, size_t number) {
 //===- stores
 //--------------------------------------------------------------===//
 
+/// Pairs that leave together.
+static constexpr int64_t kPartPairs = 4;
+
 LogicalResult TileKernel::put(tile::PutOp op) {
   LogicalResult done = isStaged(op, schedule) ? putStaged(op) : putDirect(op);
   if (failed(done))
@@ -123,13 +126,6 @@ LogicalResult TileKernel::putStaged(tile::PutOp op) {
       add(i32(layout.staging), mul(consumer, layout.stagings * boxBytes));
   int64_t boxes = type.getCols() / cols, boxPairs = 2 * cols / kPairCols;
   for (int64_t box = 0; box < boxes; ++box) {
-    SmallVector<Value> results;
-    for (int64_t i = 0; i < boxPairs; ++i) {
-      loadAhead(op.getValues(), size_t(box * boxPairs + i));
-      results.push_back(pairOf(op.getValues(), size_t(box * boxPairs + i)));
-      if (!results.back())
-        return failure();
-    }
     Value turn = add(staging, i32((box % layout.stagings) * boxBytes));
     guarded(leads, [&] {
       NVVM::CpAsyncBulkWaitGroupOp::create(
@@ -137,10 +133,21 @@ LogicalResult TileKernel::putStaged(tile::PutOp op) {
           builder.getUnitAttr());
     });
     meet();
-    if (isWide)
-      stageWide(results, turn);
-    else
-      stagePairs(results, turn);
+    // Few at a time, since each is computed in registers beside the sums.
+    for (int64_t part = 0; part < boxPairs / kPartPairs; ++part) {
+      SmallVector<Value> results;
+      for (int64_t i = 0; i < kPartPairs; ++i) {
+        size_t pair = size_t(box * boxPairs + part * kPartPairs + i);
+        loadAhead(op.getValues(), pair);
+        results.push_back(pairOf(op.getValues(), pair));
+        if (!results.back())
+          return failure();
+      }
+      if (isWide)
+        stageWide(results, part, turn);
+      else
+        stagePairs(results, part, turn);
+    }
     NVVM::FenceProxyOp::create(
         builder, loc,
         NVVM::ProxyKindAttr::get(context, NVVM::ProxyKind::async_shared),
@@ -162,35 +169,34 @@ LogicalResult TileKernel::putStaged(tile::PutOp op) {
 /// row mod 8.
 static constexpr int64_t kPiece = 16;
 
-/// Elements of two bytes: a warp stores 16 rows of 8 elements at a time. Lanes
-/// 0 to 15 name the rows of the left 8 columns, the others the right.
-void TileKernel::stagePairs(ArrayRef<Value> box, Value staging) {
+/// Elements of two bytes: a warp stores 16 rows of 8 elements at a time, twice.
+/// Lanes 0 to 15 name the rows of the left 8 columns, the others the right.
+void TileKernel::stagePairs(ArrayRef<Value> results, int64_t part,
+                            Value staging) {
   MLIRContext *context = builder.getContext();
   Value warp = LLVM::LShrOp::create(builder, loc, own, i32(5));
   Value row = add(mul(warp, kWarpRows),
                   LLVM::AndOp::create(builder, loc, lane, i32(15)));
   Value right = LLVM::LShrOp::create(builder, loc, lane, i32(4));
   Value turned = LLVM::AndOp::create(builder, loc, lane, i32(7));
-  Value rowAt = add(staging, mul(row, kSwizzledRow));
-  for (size_t part = 0; 4 * part < box.size(); ++part) {
-    SmallVector<Value> sources;
-    for (Value pair : box.slice(4 * part, 4))
-      sources.push_back(
-          LLVM::BitcastOp::create(builder, loc, builder.getI32Type(), pair));
-    Value piece = LLVM::XOrOp::create(
-        builder, loc, add(right, i32(2 * int64_t(part))), turned);
-    NVVM::StMatrixOp::create(
-        builder, loc, shared(add(rowAt, mul(piece, kPiece))), sources,
-        NVVM::MMALayoutAttr::get(context, NVVM::MMALayout::row),
-        NVVM::LdStMatrixShapeAttr::get(context, 8, 8),
-        NVVM::LdStMatrixEltTypeAttr::get(context,
-                                         NVVM::LdStMatrixEltType::B16));
-  }
+  SmallVector<Value> sources;
+  for (Value pair : results)
+    sources.push_back(
+        LLVM::BitcastOp::create(builder, loc, builder.getI32Type(), pair));
+  Value piece =
+      LLVM::XOrOp::create(builder, loc, add(right, i32(2 * part)), turned);
+  Value at = add(add(staging, mul(row, kSwizzledRow)), mul(piece, kPiece));
+  NVVM::StMatrixOp::create(
+      builder, loc, shared(at), sources,
+      NVVM::MMALayoutAttr::get(context, NVVM::MMALayout::row),
+      NVVM::LdStMatrixShapeAttr::get(context, 8, 8),
+      NVVM::LdStMatrixEltTypeAttr::get(context, NVVM::LdStMatrixEltType::B16));
 }
 
 /// Elements of four bytes: every thread stores its own pairs, half a piece
 /// each.
-void TileKernel::stageWide(ArrayRef<Value> box, Value staging) {
+void TileKernel::stageWide(ArrayRef<Value> results, int64_t part,
+                           Value staging) {
   Value quad = LLVM::LShrOp::create(builder, loc, lane, i32(2));
   Value inQuad = LLVM::AndOp::create(builder, loc, lane, i32(3));
   Value warp = LLVM::LShrOp::create(builder, loc, own, i32(5));
@@ -199,8 +205,8 @@ void TileKernel::stageWide(ArrayRef<Value> box, Value staging) {
   Value right = LLVM::LShrOp::create(builder, loc, inQuad, i32(1));
   Value half =
       mul(LLVM::AndOp::create(builder, loc, inQuad, i32(1)), kPiece / 2);
-  for (auto [i, pair] : llvm::enumerate(box)) {
-    int64_t j = int64_t(i / 2), h = int64_t(i % 2);
+  for (auto [i, pair] : llvm::enumerate(results)) {
+    int64_t j = part * kPartPairs / 2 + int64_t(i / 2), h = int64_t(i % 2);
     Value piece =
         LLVM::XOrOp::create(builder, loc, add(right, i32(2 * j)), quad);
     Value at = add(add(rowAt, i32(h * kPairRows * kSwizzledRow)),
@@ -212,15 +218,14 @@ void TileKernel::stageWide(ArrayRef<Value> box, Value staging) {
 /// From registers: pairs where the block is whole, or element by element where
 /// it exists.
 LogicalResult TileKernel::putDirect(tile::PutOp op) {
-  constexpr size_t atOnce = 16;
   tile::ValuesType type = op.getValues().getType();
   Place place = placeOf(op.getView().getDefiningOp<tile::ViewOp>(), op.getRow(),
                         op.getCol(), type);
   unsigned bytes = place.element.getIntOrFloatBitWidth() / 8;
   size_t count = size_t(type.getRows() * type.getCols() / kWarpgroup / 2);
-  for (size_t first = 0; first < count; first += atOnce) {
+  for (size_t first = 0; first < count; first += kPartPairs) {
     SmallVector<Value> results;
-    for (size_t i = first; i < std::min(first + atOnce, count); ++i) {
+    for (size_t i = first; i < std::min(first + kPartPairs, count); ++i) {
       loadAhead(op.getValues(), i);
       results.push_back(pairOf(op.getValues(), i));
       if (!results.back())
