@@ -16,7 +16,9 @@ static int64_t elementBytes(Type element) {
 /// Pairs of each operand that a thread loads at a time, beside its sums: one
 /// such portion is on its way while another is used.
 size_t TileKernel::portionOf() {
-  int64_t registers = 0, widest = 2;
+  if (portionPairs)
+    return portionPairs;
+  int64_t registers = 1, widest = 2;
   entry->walk([&](Operation *op) {
     if (auto load = dyn_cast<tile::LoadOp>(op))
       registers += elementBytes(load.getType().getElementType()) > 2 ? 2 : 1;
@@ -24,9 +26,8 @@ size_t TileKernel::portionOf() {
       widest = std::max(
           widest, elementBytes(put.getValues().getType().getElementType()));
   });
-  constexpr int64_t most = 16;
-  return llvm::bit_floor(
-      size_t(most * 2 / (std::max(registers, int64_t(1)) * widest)));
+  constexpr int64_t most = 64;
+  return portionPairs = llvm::bit_floor(size_t(most / (registers * widest)));
 }
 
 TileKernel::Place TileKernel::placeOf(tile::ViewOp view, Value row, Value col,

@@ -133,6 +133,7 @@ private:
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>>
       pairs; // of sums and of what has been loaded
   llvm::DenseMap<mlir::Value, Place> places; // of what is loaded
+  size_t portionPairs = 0;
 };
 
 } // namespace bitpact::codegen
