@@ -3,11 +3,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/AMDGPU/ObjectCode.h"
 #include "codegen/AMDGPU/Metadata.h"
+#include "codegen/Target/Assemble.h"
 #include "codegen/Target/IRPipeline.h"
 #include "codegen/Target/Link.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "llvm/Support/TargetSelect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "llvm/Support/TargetSelect.h"
 #include <mutex>
 
 using namespace llvm;
@@ -21,6 +22,7 @@ static void initialize() {
     LLVMInitializeAMDGPUTarget();
     LLVMInitializeAMDGPUTargetMC();
     LLVMInitializeAMDGPUAsmPrinter();
+    LLVMInitializeAMDGPUAsmParser();
   });
 }
 
@@ -89,11 +91,11 @@ mlir::FailureOr<CompiledCode> compileHip(mlir::ModuleOp module,
       }))
     return emitCompilerBug(location)
            << arch << ": no function carries rocdl.kernel";
-  auto text =
-      emitFile(location, **ir, **machine, CodeGenFileType::AssemblyFile);
-  auto object =
-      emitFile(location, **ir, **machine, CodeGenFileType::ObjectFile);
-  if (failed(text) || failed(object))
+  auto text = emitAssembly(location, std::move(*ir), **machine);
+  if (failed(text))
+    return mlir::failure();
+  auto object = assemble(location, *text, **machine);
+  if (failed(object))
     return mlir::failure();
   StringRef bytes(object->data(), object->size());
   std::vector<std::string> missing = undefinedSymbols(bytes);
@@ -111,12 +113,8 @@ mlir::FailureOr<CompiledCode> compileHip(mlir::ModuleOp module,
   if (!metadata)
     return emitCompilerBug(location)
            << arch << ": " << toString(metadata.takeError());
-  return CompiledCode{std::move(*shared),
-                      "hsaco",
-                      std::string(text->begin(), text->end()),
-                      "s",
-                      metadata->resources(),
-                      ""};
+  return CompiledCode{std::move(*shared),    "hsaco", std::move(*text), "s",
+                      metadata->resources(), ""};
 }
 
 } // namespace bitpact::codegen

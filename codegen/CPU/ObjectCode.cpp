@@ -2,6 +2,7 @@
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/CPU/ObjectCode.h"
+#include "codegen/Target/Assemble.h"
 #include "codegen/Target/IRPipeline.h"
 #include "codegen/Target/Link.h"
 #include "llvm/Support/TargetSelect.h"
@@ -18,7 +19,7 @@ static void initialize() {
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmPrinter();
-    LLVMInitializeX86AsmParser(); // inline assembly
+    LLVMInitializeX86AsmParser();
     LLVMInitializeAArch64TargetInfo();
     LLVMInitializeAArch64Target();
     LLVMInitializeAArch64TargetMC();
@@ -46,11 +47,11 @@ mlir::FailureOr<CompiledCode> compileCpu(mlir::ModuleOp module, StringRef arch,
   auto ir = lowerToIR(module, context, **machine, attributes);
   if (failed(ir))
     return mlir::failure();
-  auto text =
-      emitFile(location, **ir, **machine, CodeGenFileType::AssemblyFile);
-  auto object =
-      emitFile(location, **ir, **machine, CodeGenFileType::ObjectFile);
-  if (failed(text) || failed(object))
+  auto text = emitAssembly(location, std::move(*ir), **machine);
+  if (failed(text))
+    return mlir::failure();
+  auto object = assemble(location, *text, **machine);
+  if (failed(object))
     return mlir::failure();
   StringRef bytes(object->data(), object->size());
   std::vector<std::string> missing = undefinedSymbols(bytes);
@@ -64,12 +65,7 @@ mlir::FailureOr<CompiledCode> compileCpu(mlir::ModuleOp module, StringRef arch,
       linkShared(location, bytes, {"--strip-all", "--hash-style=gnu"});
   if (failed(shared))
     return mlir::failure();
-  return CompiledCode{std::move(*shared),
-                      "so",
-                      std::string(text->begin(), text->end()),
-                      "s",
-                      {},
-                      ""};
+  return CompiledCode{std::move(*shared), "so", std::move(*text), "s", {}, ""};
 }
 
 } // namespace bitpact::codegen

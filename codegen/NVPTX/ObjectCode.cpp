@@ -42,11 +42,7 @@ mlir::FailureOr<std::string> emitPtx(mlir::ModuleOp module, StringRef arch) {
       }))
     return emitCompilerBug(module.getLoc())
            << arch << ": no function carries nvvm.kernel";
-  auto text =
-      emitFile(module.getLoc(), **ir, **machine, CodeGenFileType::AssemblyFile);
-  if (failed(text))
-    return mlir::failure();
-  return std::string(text->begin(), text->end());
+  return emitAssembly(module.getLoc(), std::move(*ir), **machine);
 }
 
 mlir::FailureOr<CompiledCode> compileCuda(mlir::ModuleOp module, StringRef arch,

@@ -10,7 +10,6 @@
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/TargetParser/Triple.h"
-#include "llvm/Transforms/Utils/Cloning.h"
 
 using namespace llvm;
 
@@ -100,21 +99,19 @@ lowerToIR(mlir::ModuleOp source, LLVMContext &context, TargetMachine &machine,
   return module;
 }
 
-mlir::FailureOr<SmallVector<char, 0>> emitFile(mlir::Location location,
-                                               const Module &module,
-                                               TargetMachine &machine,
-                                               CodeGenFileType type) {
-  // Code generation changes the module it reads.
-  std::unique_ptr<Module> copy = CloneModule(module);
-  SmallVector<char, 0> bytes;
-  raw_svector_ostream stream(bytes);
+mlir::FailureOr<std::string> emitAssembly(mlir::Location location,
+                                          std::unique_ptr<Module> module,
+                                          TargetMachine &machine) {
+  SmallVector<char, 0> text;
+  raw_svector_ostream stream(text);
   legacy::PassManager passes;
   passes.add(
       new TargetLibraryInfoWrapperPass(noLibrary(machine.getTargetTriple())));
-  if (machine.addPassesToEmitFile(passes, stream, nullptr, type))
-    return emitCompilerBug(location) << "the target emits no such file";
-  passes.run(*copy);
-  return bytes;
+  if (machine.addPassesToEmitFile(passes, stream, nullptr,
+                                  CodeGenFileType::AssemblyFile))
+    return emitCompilerBug(location) << "the target emits no assembly";
+  passes.run(*module);
+  return std::string(text.begin(), text.end());
 }
 
 } // namespace bitpact::codegen

@@ -37,10 +37,10 @@ lowerToIR(mlir::ModuleOp module, llvm::LLVMContext &context,
           llvm::TargetMachine &machine,
           const FunctionAttributes &attributes = {});
 
-/// Text (AssemblyFile) or object (ObjectFile); works on a copy of the module.
-mlir::FailureOr<llvm::SmallVector<char, 0>>
-emitFile(mlir::Location location, const llvm::Module &module,
-         llvm::TargetMachine &machine, llvm::CodeGenFileType type);
+/// Code generation changes the module and ends its use.
+mlir::FailureOr<std::string> emitAssembly(mlir::Location location,
+                                          std::unique_ptr<llvm::Module> module,
+                                          llvm::TargetMachine &machine);
 
 } // namespace bitpact::codegen
 
