@@ -4,18 +4,19 @@
 #ifndef BITPACT_COMPILER_INTERPRETER_AGREEMENT_H
 #define BITPACT_COMPILER_INTERPRETER_AGREEMENT_H
 
-#include "compiler/Interpreter/Machine.h"
-#include "dialects/Pact/Pact.h"
+#include "compiler/Interpreter/TreeCase.h"
 
 namespace bitpact::interpreter {
 
+class CasePool;
+
 /// As interpretTrees, but says only yes or no. Primitives are compared as
 /// wholes, and positions may be left out: a yes is a proof, a no need not mean
-/// that anything is wrong.
+/// that anything is wrong. With a pool the launch's symbols and declared terms
+/// may be those of an earlier call.
 bool treesAgree(pact::ContractOp contract, pact::OperatorOp op,
-                llvm::ArrayRef<kernel::FuncOp> steps, int64_t extent,
-                int64_t rows, std::vector<int64_t> offsets,
-                std::vector<int64_t> indices, LeftOut &leftOut);
+                llvm::ArrayRef<kernel::FuncOp> steps, Launch &launch,
+                CasePool *pool = nullptr);
 
 } // namespace bitpact::interpreter
 

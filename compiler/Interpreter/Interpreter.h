@@ -17,6 +17,8 @@
 
 namespace bitpact::interpreter {
 
+class CasePool;
+
 using Tensors = std::map<std::string, reference::Tensor>;
 using Dims = std::map<std::string, int64_t>;
 
@@ -73,11 +75,13 @@ std::vector<int64_t> decisiveExtents(pact::ContractOp contract,
 /// decisive extent up to `most`, and where lanes have several rows for some of
 /// those too. A longer row that the contract states is proved with rounds of
 /// its loops left out, or whole up to 2^18 elements. What differs is an error
-/// at the kernel that says where.
+/// at the kernel that says where. Proofs of a contract's other schedules may
+/// share a pool.
 mlir::LogicalResult proveSchedule(pact::ContractOp contract,
                                   pact::OperatorOp op,
                                   llvm::ArrayRef<kernel::FuncOp> steps,
-                                  int64_t most = 4096);
+                                  int64_t most = 4096,
+                                  CasePool *pool = nullptr);
 
 } // namespace bitpact::interpreter
 

@@ -17,6 +17,7 @@ struct LeftOut {
   int64_t first = 0, length = 0;
   /// Set where `length` is no multiple of what a loop takes in a round.
   int64_t advance = 0;
+  bool operator==(const LeftOut &) const = default;
 };
 
 /// A tensor of the caller. Rows lie apart, so that a kernel which runs past

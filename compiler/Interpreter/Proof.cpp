@@ -98,20 +98,21 @@ std::optional<int64_t> blockOf(pact::ContractOp contract, pact::OperatorOp op) {
 /// Proves a long row with as many of its blocks left out as may be.
 bool agreesShortened(pact::ContractOp contract, pact::OperatorOp op,
                      ArrayRef<kernel::FuncOp> steps, int64_t extent,
-                     int64_t exist, const std::vector<int64_t> &indices) {
+                     int64_t exist, const std::vector<int64_t> &indices,
+                     CasePool *pool) {
   std::optional<int64_t> block = blockOf(contract, op);
   // Loops take several blocks in a round: more are kept then.
   for (int tries = 0; block && tries < 3; ++tries) {
     int64_t full = exist / *block;
     if (full <= kBlocksKept)
       return false;
-    LeftOut leftOut{kBlocksKept * *block, (full - kBlocksKept) * *block};
-    if (interpreter::treesAgree(contract, op, steps, extent, 1, {}, indices,
-                                leftOut))
+    Launch launch{extent, 1, {}, indices, {}};
+    launch.leftOut = {kBlocksKept * *block, (full - kBlocksKept) * *block};
+    if (interpreter::treesAgree(contract, op, steps, launch, pool))
       return true;
-    if (!leftOut.advance)
+    if (!launch.leftOut.advance)
       return false;
-    block = std::lcm(*block, leftOut.advance);
+    block = std::lcm(*block, launch.leftOut.advance);
   }
   return false;
 }
@@ -157,7 +158,7 @@ std::vector<Case> casesOf(pact::ContractOp contract, pact::OperatorOp op,
 LogicalResult interpreter::proveSchedule(pact::ContractOp contract,
                                          pact::OperatorOp op,
                                          ArrayRef<kernel::FuncOp> steps,
-                                         int64_t most) {
+                                         int64_t most, CasePool *pool) {
   kernel::FuncOp func = steps.front();
   bool takes = !op.getOps<pact::IndexOp>().empty();
   std::vector<Case> cases = casesOf(contract, op, func, most);
@@ -179,12 +180,12 @@ LogicalResult interpreter::proveSchedule(pact::ContractOp contract,
                                                                : 4);
     }
     if (longer == one.extent &&
-        (agreesShortened(contract, op, steps, one.extent, exist, indices) ||
+        (agreesShortened(contract, op, steps, one.extent, exist, indices,
+                         pool) ||
          one.extent > kLongestWhole))
       continue;
-    LeftOut nothing;
-    if (treesAgree(contract, op, steps, one.extent, one.rows, one.offsets,
-                   indices, nothing))
+    Launch launch{one.extent, one.rows, one.offsets, indices, {}};
+    if (treesAgree(contract, op, steps, launch, pool))
       continue;
     // What differs, operation by operation.
     FailureOr<TreeReport> report = interpretTrees(

@@ -237,57 +237,108 @@ TermId TermStore::apply(const Action &action, ArrayRef<TermId> operands) {
   return termOf(result, action.type);
 }
 
-TermId TermStore::withSets(TermId root) {
-  llvm::DenseMap<TermId, TermId> &done = inSets;
-  auto members = [&](TermId top) {
-    std::vector<TermId> found, open{top};
-    llvm::DenseMap<TermId, bool> seen;
-    while (!open.empty()) {
-      TermId id = open.back();
-      open.pop_back();
-      if (!seen.try_emplace(id, true).second)
-        continue;
-      if (terms[id].op != Op::Maximum) {
-        found.push_back(id);
-        continue;
-      }
-      open.push_back(terms[id].operands[0]);
-      open.push_back(terms[id].operands[1]);
-    }
-    return found;
-  };
-  // A term is finished once those it needs are.
-  std::vector<TermId> open{root};
+//===----------------------------------------------------------------------===//
+// Maxima as sets
+//===----------------------------------------------------------------------===//
+
+/// `members` ascend; a set of one is its member.
+TermId TermStore::set(std::vector<TermId> members, Scalar type) {
+  if (members.size() == 1)
+    return members.front();
+  uint64_t hash = uint64_t(type);
+  for (TermId member : members) {
+    hash = (hash ^ uint64_t(uint32_t(member))) * 0x9e3779b97f4a7c15;
+    hash ^= hash >> 29;
+  }
+  auto [first, last] = setIndex.equal_range(hash);
+  for (auto each = first; each != last; ++each)
+    if (terms[each->second].type == type &&
+        sets[size_t(terms[each->second].attribute)] == members)
+      return each->second;
+  TermId id = intern({Op::Set, type, {-1, -1, -1}, int64_t(sets.size())});
+  sets.push_back(std::move(members));
+  setIndex.emplace(hash, id);
+  return id;
+}
+
+/// What nested maxima are taken of. Of a maximum that was made a set the set is
+/// found, not the members.
+void TermStore::collect(TermId top, std::vector<TermId> &found) {
+  visited.resize(terms.size(), 0);
+  ++visit;
+  found.clear();
+  std::vector<TermId> open{terms[top].operands[1], terms[top].operands[0]};
   while (!open.empty()) {
     TermId id = open.back();
+    open.pop_back();
+    if (visited[id] == visit)
+      continue;
+    visited[id] = visit;
+    if (terms[id].op != Op::Maximum || inSets[id] >= 0) {
+      found.push_back(id);
+      continue;
+    }
+    open.push_back(terms[id].operands[0]);
+    open.push_back(terms[id].operands[1]);
+  }
+}
+
+TermId TermStore::withSets(TermId root) {
+  // A term is finished once those it needs are. New terms are not looked into:
+  // sets of them are there already.
+  inSets.resize(terms.size(), -1);
+  std::vector<TermId> open{root}, needs, single, joined;
+  while (!open.empty()) {
+    TermId id = open.back();
+    if (inSets[id] >= 0) {
+      open.pop_back();
+      continue;
+    }
     Term term = terms[id];
-    std::vector<TermId> needs;
-    if (term.op == Op::Maximum)
-      needs = members(id);
+    bool isMaximum = term.op == Op::Maximum;
+    if (isMaximum)
+      collect(id, needs);
     else
       needs.assign(term.operands, term.operands + operandCount(id));
     size_t before = open.size();
     for (TermId need : needs)
-      if (!done.count(need))
+      if (inSets[need] < 0)
         open.push_back(need);
     if (open.size() != before)
       continue;
     open.pop_back();
     for (TermId &need : needs)
-      need = done.lookup(need);
-    if (term.op == Op::Maximum) {
-      llvm::sort(needs);
-      needs.erase(std::unique(needs.begin(), needs.end()), needs.end());
-      TermId set = needs.front();
-      for (TermId member : ArrayRef(needs).drop_front())
-        set = intern({Op::Set, term.type, {set, member, -1}, 0});
-      done[id] = set;
+      need = inSets[need];
+    if (!isMaximum) {
+      if (std::equal(needs.begin(), needs.end(), term.operands)) {
+        inSets[id] = id;
+        continue;
+      }
+      std::copy(needs.begin(), needs.end(), term.operands);
+      inSets[id] = normal(term);
       continue;
     }
-    std::copy(needs.begin(), needs.end(), term.operands);
-    done[id] = needs.empty() ? id : normal(term);
+    single.clear();
+    std::vector<TermId> all;
+    for (TermId need : needs) {
+      if (terms[need].op != Op::Set) {
+        single.push_back(need);
+        continue;
+      }
+      const std::vector<TermId> &more = sets[size_t(terms[need].attribute)];
+      joined.clear();
+      std::set_union(all.begin(), all.end(), more.begin(), more.end(),
+                     std::back_inserter(joined));
+      all.swap(joined);
+    }
+    llvm::sort(single);
+    single.erase(std::unique(single.begin(), single.end()), single.end());
+    joined.clear();
+    std::set_union(all.begin(), all.end(), single.begin(), single.end(),
+                   std::back_inserter(joined));
+    inSets[id] = set(joined, term.type);
   }
-  return done.lookup(root);
+  return inSets[root];
 }
 
 //===----------------------------------------------------------------------===//
@@ -301,9 +352,9 @@ void TermStore::write(TermId id, std::string &out, size_t limit) const {
   switch (term.op) {
   case Op::Constant:
     if (isFloat(term.type))
-      llvm::raw_string_ostream(out) << llvm::format(
-          "%.9g",
-          reference::decode(formatOf(term.type), uint64_t(term.attribute)));
+      llvm::raw_string_ostream(out)
+          << llvm::format("%.9g", reference::decode(formatOf(term.type),
+                                                    uint64_t(term.attribute)));
     else
       out += std::to_string(term.attribute);
     return;
@@ -314,6 +365,19 @@ void TermStore::write(TermId id, std::string &out, size_t limit) const {
   case Op::Hole:
     out += "?" + std::to_string(term.attribute);
     return;
+  case Op::Set: {
+    out += nameOf(term.op);
+    const char *before = "(";
+    for (TermId member : sets[size_t(term.attribute)]) {
+      if (out.size() > limit)
+        return;
+      out += before;
+      write(member, out, limit);
+      before = ", ";
+    }
+    out += ")";
+    return;
+  }
   default:
     break;
   }

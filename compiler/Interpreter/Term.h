@@ -6,9 +6,9 @@
 
 #include "compiler/Interpreter/Scalar.h"
 #include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/DenseMap.h"
 
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace bitpact::interpreter {
@@ -21,7 +21,7 @@ struct Term {
   Scalar type;
   TermId operands[3] = {-1, -1, -1};
   /// Bits of a constant, predicate of a comparison, index of an element (whose
-  /// tensor is operands[0]) or number of a hole.
+  /// tensor is operands[0]), number of a hole or of a set.
   int64_t attribute = 0;
   bool operator==(const Term &) const = default;
 };
@@ -79,10 +79,16 @@ private:
   bool isCanonical(TermId id) const;
   bool isConstant(TermId id, double value, bool negative) const;
   void write(TermId id, std::string &out, size_t limit) const;
+  TermId set(std::vector<TermId> members, Scalar type);
+  void collect(TermId top, std::vector<TermId> &found);
 
   std::vector<Term> terms;
   std::vector<TermId> table;
-  llvm::DenseMap<TermId, TermId> inSets; ///< what `withSets` has given
+  std::vector<std::vector<TermId>> sets;              ///< by number, ascending
+  std::unordered_multimap<uint64_t, TermId> setIndex; ///< by hash
+  std::vector<TermId> inSets; ///< what `withSets` has given, or -1
+  std::vector<uint32_t> visited;
+  uint32_t visit = 0;
 };
 
 } // namespace bitpact::interpreter

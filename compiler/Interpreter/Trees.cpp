@@ -1,9 +1,9 @@
 // Trees.cpp - a kernel run on symbols, compared with what a contract declares
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/Interpreter/Agreement.h"
 #include "compiler/Interpreter/Interpreter.h"
 #include "compiler/Interpreter/Steps.h"
+#include "compiler/Interpreter/TreeCase.h"
 #include "compiler/Interpreter/TreeReader.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -20,62 +20,22 @@ constexpr size_t kMostDifferences = 4;
 
 class Comparison {
 public:
-  Comparison(pact::ContractOp contract, pact::OperatorOp op,
-             ArrayRef<kernel::FuncOp> steps, int64_t extent, int64_t rows,
-             std::vector<int64_t> offsets, std::vector<int64_t> indices)
-      : contract(contract), op(op), steps(steps), extent(extent), rows(rows),
-        offsets(std::move(offsets)), indices(std::move(indices)) {}
+  Comparison(TreeCase &on, ArrayRef<kernel::FuncOp> steps, int64_t extent)
+      : on(on), terms(on.terms), steps(steps), extent(extent) {}
 
   FailureOr<TreeReport> run();
-  /// Whether nothing differs, primitives being compared as wholes and
-  /// positions left out; says nothing.
-  bool agrees(LeftOut &out);
 
 private:
-  int64_t sizeOf(StringAttr dim) const {
-    return dim == reduced      ? extent
-           : dim == offsetsDim ? int64_t(offsets.size())
-                               : rows;
-  }
-  void findOffsets();
-  void addBuffer(StringRef tensor, pact::RealType type, bool isOutput);
-  void addIndex(pact::IndexOp index);
-  /// Every element of the outputs: what is declared, and what is there.
-  LogicalResult
-  forEachElement(Declared &declared,
-                 llvm::function_ref<LogicalResult(pact::OutputOp, int64_t,
-                                                  int64_t, TermId, TermId)>
-                     see);
-  void prepare();
-  Dims dims() const;
-  bool sameSets(TermId expected, TermId actual);
   void compare(pact::OutputOp output, int64_t row, int64_t position,
                TermId expected, TermId actual);
-  bool hasOpenOrder() const {
-    return llvm::any_of(
-        *nodes, [](const NodeTerms &node) { return node.hasOpenOrder; });
-  }
-  /// Some node's maximum runs; then maxima are sets everywhere.
-  bool isOnline() const {
-    return llvm::any_of(*nodes,
-                        [](const NodeTerms &node) { return node.isOnline; });
-  }
   void locate(TermId expected, TermId actual);
   std::optional<size_t> lostNode(TermId expected, TermId actual);
   void readTrees();
 
-  pact::ContractOp contract;
-  pact::OperatorOp op;
+  TreeCase &on;
+  TermStore &terms;
   ArrayRef<kernel::FuncOp> steps;
-  int64_t extent, rows;
-  LeftOut leftOut;
-  std::vector<int64_t> offsets, indices;
-  /// The dim of the tensor that has them.
-  StringAttr offsetsDim;
-  StringAttr reduced;
-  TermStore terms;
-  std::map<std::string, Buffer> buffers;
-  std::vector<NodeTerms> *nodes = nullptr;
+  int64_t extent;
   /// What stands in the kernel's terms where a node's result should.
   std::vector<std::optional<TermId>> computed;
   /// The innermost node in which the last located difference lies, and the
@@ -86,56 +46,12 @@ private:
   TreeReport report;
 };
 
-void Comparison::findOffsets() {
-  for (pact::ReduceOp reduce : op.getOps<pact::ReduceOp>()) {
-    auto node = cast<pact::NodeAttr>(contract.getNodes().get(reduce.getNode()));
-    for (pact::InputOp input : op.getOps<pact::InputOp>())
-      if (node.getOffsets() && input.getTensorAttr() == node.getOffsets() &&
-          !input.getResult().getType().getDims().empty())
-        offsetsDim = input.getResult().getType().getDims().front();
-  }
-  if (offsetsDim && offsets.empty())
-    offsets = {0, extent};
-}
-
-void Comparison::addBuffer(StringRef tensor, pact::RealType type,
-                           bool isOutput) {
-  Buffer &buffer = buffers[tensor.str()];
-  buffer.name = tensor.str();
-  buffer.type =
-      *scalarOf(cast<TypeAttr>(contract.getTypes().get(tensor)).getValue());
-  buffer.isOutput = isOutput;
-  int64_t count = 1;
-  for (StringAttr dim : type.getDims()) {
-    if (dim == reduced && leftOut.length) {
-      buffer.reducedAxis = int(buffer.shape.size());
-      buffer.leftOut = leftOut;
-    }
-    buffer.shape.push_back(sizeOf(dim));
-    count *= buffer.present(buffer.shape.size() - 1);
-  }
-  buffer.strides =
-      paddedStrides(buffer.shape, buffer.type, alignmentOf(steps, tensor));
-  buffer.cells.resize(size_t(count));
-}
-
-void Comparison::addIndex(pact::IndexOp index) {
-  addBuffer(index.getTensor(), index.getResult().getType(), false);
-  Buffer &buffer = buffers[index.getTensor().str()];
-  uint64_t mask = ~uint64_t(0) >> (64 - widthOf(buffer.type));
-  for (auto [i, cell] : llvm::enumerate(buffer.cells)) {
-    int64_t position =
-        indices.empty() ? extent - 1 : indices[i % indices.size()];
-    cell = Cell::of(uint64_t(position) & mask);
-  }
-}
-
 /// Goes down while the two terms differ in one operand, and notes the nodes
 /// that it passes.
 void Comparison::locate(TermId expected, TermId actual) {
   inNode.reset();
   while (true) {
-    for (auto [i, node] : llvm::enumerate(*nodes))
+    for (auto [i, node] : llvm::enumerate(on.nodes()))
       if (node.result == expected &&
           terms[expected].op > interpreter::Op::Element) {
         inNode = i;
@@ -178,7 +94,7 @@ std::optional<size_t> Comparison::lostNode(TermId expected, TermId actual) {
     return marks;
   };
   std::vector<bool> declared = reached(expected), kernel = reached(actual);
-  for (auto [i, node] : llvm::enumerate(*nodes)) {
+  for (auto [i, node] : llvm::enumerate(on.nodes())) {
     size_t result = size_t(node.result);
     if (result < declared.size() && declared[result] &&
         !(result < kernel.size() && kernel[result]))
@@ -187,29 +103,25 @@ std::optional<size_t> Comparison::lostNode(TermId expected, TermId actual) {
   return std::nullopt;
 }
 
-bool Comparison::sameSets(TermId expected, TermId actual) {
-  return hasOpenOrder() && terms.withSets(expected) == terms.withSets(actual);
-}
-
 void Comparison::compare(pact::OutputOp output, int64_t row, int64_t position,
                          TermId expected, TermId actual) {
   if (expected == actual || report.differences.size() >= kMostDifferences)
     return;
-  if (hasOpenOrder()) {
+  if (on.hasOpenOrder()) {
     TermId sets[] = {terms.withSets(expected), terms.withSets(actual)};
     if (sets[0] == sets[1])
       return;
-    if (isOnline()) {
+    if (on.isOnline()) {
       expected = sets[0];
       actual = sets[1];
-      for (NodeTerms &node : *nodes)
+      for (NodeTerms &node : on.nodes())
         node.result = terms.withSets(node.result);
     }
   }
   locate(expected, actual);
   std::optional<size_t> lost = lostNode(expected, actual);
   if (lost && inNode && *lost != *inNode) {
-    NodeTerms &node = (*nodes)[*lost];
+    NodeTerms &node = on.nodes()[*lost];
     lostNodes.insert(*lost);
     std::string text = llvm::formatv(
         "node '{0}', row {1}, extent {2}: the kernel computes nothing with the "
@@ -222,11 +134,11 @@ void Comparison::compare(pact::OutputOp output, int64_t row, int64_t position,
     return;
   }
   if (inNode && computed[*inNode]) {
-    NodeTerms &node = (*nodes)[*inNode];
+    NodeTerms &node = on.nodes()[*inNode];
     std::string text = llvm::formatv(
         "node '{0}', row {1}, extent {2}: ", node.node, node.row, extent);
     std::optional<algebra::TreeId> tree;
-    if (!isOnline())
+    if (!on.isOnline())
       tree = TreeReader(terms, node).read(*computed[*inNode]);
     if (tree) {
       auto [declared, kernel] = firstDifference(*node.store, node.tree, *tree);
@@ -251,11 +163,11 @@ void Comparison::compare(pact::OutputOp output, int64_t row, int64_t position,
 }
 
 void Comparison::readTrees() {
-  for (auto [i, node] : llvm::enumerate(*nodes)) {
+  for (auto [i, node] : llvm::enumerate(on.nodes())) {
     std::optional<algebra::TreeId> tree = node.tree;
     if (lostNodes.count(i))
       tree.reset();
-    else if (computed[i] && isOnline())
+    else if (computed[i] && on.isOnline())
       tree.reset();
     else if (computed[i])
       tree = TreeReader(terms, node).read(*computed[i]);
@@ -263,97 +175,19 @@ void Comparison::readTrees() {
   }
 }
 
-void Comparison::prepare() {
-  for (pact::ReduceOp reduce : op.getOps<pact::ReduceOp>())
-    reduced = reduce.getOverAttr();
-  findOffsets();
-  for (pact::InputOp input : op.getOps<pact::InputOp>())
-    addBuffer(input.getTensor(), input.getResult().getType(), false);
-  for (pact::IndexOp index : op.getOps<pact::IndexOp>())
-    addIndex(index);
-  for (pact::OutputOp output : op.getOps<pact::OutputOp>())
-    addBuffer(output.getTensor(),
-              cast<pact::RealType>(output.getValue().getType()), true);
-  int number = 0;
-  for (auto &[name, buffer] : buffers) {
-    terms.tensors.push_back(name);
-    bool isIndex = llvm::any_of(op.getOps<pact::IndexOp>(),
-                                [&, &tensor = name](pact::IndexOp index) {
-                                  return index.getTensor() == tensor;
-                                });
-    bool isGiven = buffer.isOutput || isIndex;
-    for (size_t i = 0; i < buffer.cells.size() && !isGiven; ++i)
-      buffer.cells[i] =
-          buffer.type == Scalar::I32 && offsetsDim
-              ? Cell::of(uint32_t(offsets[i]))
-              : Cell::symbol(terms.element(number, int64_t(i), buffer.type));
-    ++number;
-  }
-}
-
-Dims Comparison::dims() const {
-  Dims result;
-  for (Attribute dim : pact::OperatorOp(op).getDims())
-    result[cast<StringAttr>(dim).str()] = sizeOf(cast<StringAttr>(dim));
-  return result;
-}
-
-LogicalResult Comparison::forEachElement(
-    Declared &declared,
-    llvm::function_ref<LogicalResult(pact::OutputOp, int64_t, int64_t, TermId,
-                                     TermId)>
-        see) {
-  for (pact::OutputOp output : op.getOps<pact::OutputOp>()) {
-    const Buffer &buffer = buffers.at(output.getTensor().str());
-    for (auto [i, cell] : llvm::enumerate(buffer.cells)) {
-      int64_t rest = int64_t(i), row = 0, position = 0;
-      auto dimsOf = cast<pact::RealType>(output.getValue().getType()).getDims();
-      for (size_t axis = dimsOf.size(); axis-- > 0;) {
-        int64_t index = rest % buffer.present(axis);
-        rest /= buffer.present(axis);
-        (dimsOf[axis] == reduced ? position : row) = index;
-      }
-      TermId expected = declared.output(output, row, position);
-      if (failed(see(output, row, position, expected,
-                     terms.termOf(cell, buffer.type))))
-        return failure();
-    }
-  }
-  return success();
-}
-
 FailureOr<TreeReport> Comparison::run() {
-  prepare();
-  if (failed(runSteps(steps, terms, buffers, dims())))
+  std::map<std::string, Buffer> tensors = on.tensors(steps);
+  if (failed(runSteps(steps, terms, tensors, on.dims())))
     return failure();
-  Declared declared(contract, op, extent, buffers, terms, offsets);
-  nodes = &declared.nodes();
-  (void)forEachElement(declared,
-                       [&](pact::OutputOp output, int64_t row, int64_t position,
-                           TermId expected, TermId actual) {
-                         computed.resize(nodes->size());
-                         compare(output, row, position, expected, actual);
-                         return success();
-                       });
+  (void)on.forEachElement(tensors, [&](pact::OutputOp output, int64_t row,
+                                       int64_t position, TermId expected,
+                                       TermId actual) {
+    computed.resize(on.nodes().size());
+    compare(output, row, position, expected, actual);
+    return success();
+  });
   readTrees();
   return std::move(report);
-}
-
-bool Comparison::agrees(LeftOut &out) {
-  leftOut = out;
-  prepare();
-  WholePrimitives whole(contract);
-  if (failed(runSteps(steps, terms, buffers, dims(), nullptr, whole,
-                      out.length ? &out : nullptr, true)))
-    return false;
-  Declared declared(contract, op, extent, buffers, terms, offsets, whole,
-                    leftOut);
-  nodes = &declared.nodes();
-  return succeeded(
-      forEachElement(declared, [&](pact::OutputOp, int64_t, int64_t,
-                                   TermId expected, TermId actual) {
-        return success(expected == actual || sameSets(expected, actual));
-      }));
 }
 
 } // namespace
@@ -363,16 +197,7 @@ interpreter::interpretTrees(pact::ContractOp contract, pact::OperatorOp op,
                             ArrayRef<kernel::FuncOp> steps, int64_t extent,
                             int64_t rows, std::vector<int64_t> offsets,
                             std::vector<int64_t> indices) {
-  return Comparison(contract, op, steps, extent, rows, std::move(offsets),
-                    std::move(indices))
-      .run();
-}
-
-bool interpreter::treesAgree(pact::ContractOp contract, pact::OperatorOp op,
-                             ArrayRef<kernel::FuncOp> steps, int64_t extent,
-                             int64_t rows, std::vector<int64_t> offsets,
-                             std::vector<int64_t> indices, LeftOut &leftOut) {
-  return Comparison(contract, op, steps, extent, rows, std::move(offsets),
-                    std::move(indices))
-      .agrees(leftOut);
+  TreeCase on(contract, op,
+              {extent, rows, std::move(offsets), std::move(indices), {}}, {});
+  return Comparison(on, steps, extent).run();
 }

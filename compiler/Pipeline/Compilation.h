@@ -6,6 +6,7 @@
 
 #include "codegen/NVPTX/TileLayout.h"
 #include "codegen/Targets.h"
+#include "compiler/Interpreter/CasePool.h"
 #include "compiler/Pipeline/Cache.h"
 #include "compiler/Pipeline/Pipeline.h"
 #include "compiler/Schedule/Schedule.h"
@@ -99,6 +100,8 @@ private:
   llvm::DenseMap<std::pair<size_t, mlir::Attribute>, std::shared_future<bool>>
       proofs;
   std::mutex proofsLock;
+  /// Of the contract whose kernels are proved, with what they declare.
+  interpreter::CasePool cases;
 };
 
 std::string print(mlir::Attribute attribute);

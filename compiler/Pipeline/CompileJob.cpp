@@ -65,7 +65,8 @@ LogicalResult Compilation::prove(const Job &job,
   auto proof = [&] {
     return succeeded(interpreter::proveSchedule(contractOf(job.contract),
                                                 operatorOf(job.contract),
-                                                kernels, kLongestProof));
+                                                kernels, kLongestProof,
+                                                &cases));
   };
   if (request.mutateKernel)
     return success(proof());

@@ -30,11 +30,12 @@ Case state() {
 /// Whether all but `kept` full blocks may be left out.
 bool agrees(const Case &of, const Kernel &kernel, int64_t kept,
             int64_t *advance = nullptr) {
-  interpreter::LeftOut out{kept * kBlock, (312 - kept) * kBlock};
+  interpreter::Launch launch{kExtent, 1, {}, {}, {}};
+  launch.leftOut = {kept * kBlock, (312 - kept) * kBlock};
   bool result = interpreter::treesAgree(of.contract(), of.op(), kernel.steps,
-                                        kExtent, 1, {}, {}, out);
+                                        launch);
   if (advance)
-    *advance = out.advance;
+    *advance = launch.leftOut.advance;
   return result;
 }
 
