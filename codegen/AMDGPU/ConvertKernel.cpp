@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/AMDGPU/ConvertKernel.h"
 
+#include "codegen/AMDGPU/SharedTiles.h"
 #include "codegen/Lowering/ThreadKernel.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 
@@ -75,6 +76,10 @@ private:
 struct ConvertKernelToROCDLPass
     : PassWrapper<ConvertKernelToROCDLPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ConvertKernelToROCDLPass)
+  ConvertKernelToROCDLPass() = default;
+  explicit ConvertKernelToROCDLPass(StringRef of) { arch = of.str(); }
+  ConvertKernelToROCDLPass(const ConvertKernelToROCDLPass &other)
+      : PassWrapper(other) {}
   StringRef getArgument() const override { return "convert-kernel-to-rocdl"; }
   StringRef getDescription() const override {
     return "distributed kernels to ROCDL";
@@ -87,11 +92,19 @@ struct ConvertKernelToROCDLPass
          llvm::make_early_inc_range(getOperation().getOps<kernel::FuncOp>()))
       if (failed(RocdlKernel(func).run()))
         return signalPassFailure();
+    for (auto func :
+         llvm::make_early_inc_range(getOperation().getOps<tile::FuncOp>()))
+      if (failed(codegen::convertSharedTiles(func, arch)))
+        return signalPassFailure();
   }
+
+  Option<std::string> arch{
+      *this, "arch",
+      llvm::cl::desc("whose matrix instructions tile kernels may use")};
 };
 
 } // namespace
 
-std::unique_ptr<Pass> codegen::createConvertKernelToROCDLPass() {
-  return std::make_unique<ConvertKernelToROCDLPass>();
+std::unique_ptr<Pass> codegen::createConvertKernelToROCDLPass(StringRef arch) {
+  return std::make_unique<ConvertKernelToROCDLPass>(arch);
 }

@@ -116,6 +116,8 @@ public:
       StringRef name = code[i].opcode;
       if (name == "v_rcp_f32" || name == "v_rcp_f64")
         code[i].refusal = division(i, name.take_back(3));
+      else if (name == "v_rcp_iflag_f32")
+        code[i].refusal = quotient(i);
       else if (name == "v_sqrt_f32")
         code[i].refusal = root32(i);
       else if (name == "v_rsq_f64")
@@ -195,6 +197,28 @@ private:
         !goesTo(ends.front(), ("v_div_fixup_" + width).str()))
       return "approximate: no v_div_fixup";
     code[i].inExpansion = code[ends.front()].inExpansion = true;
+    return {};
+  }
+
+  /// Where integers are divided, a first guess is made of floats: the
+  /// reciprocal of the divisor times a little less than 2^32, as an integer.
+  /// What follows is integers alone, and exact.
+  std::string quotient(size_t i) {
+    if (!comesFrom(i, "v_cvt_f32_u32") && !comesFrom(i, "v_cvt_f32_ubyte0"))
+      return "approximate: not of an integer";
+    Set inside, ends;
+    if (const GcnInstruction *other =
+            follow(i, "f32", "v_cvt_u32_f32", inside, ends))
+      return ("approximate: '" + other->text + "' uses it").str();
+    for (size_t n : inside)
+      if (!isMove(code[n]) && !(isMul(code[n], "f32") &&
+                                is_contained(code[n].operands, "0x4f7ffffe")))
+        return ("approximate: '" + code[n].text + "' uses it").str();
+    if (ends.empty() || ends.size() != inside.size())
+      return "approximate: not the guess of an integer";
+    for (size_t n : inside)
+      code[n].inExpansion = true;
+    code[i].inExpansion = true;
     return {};
   }
 

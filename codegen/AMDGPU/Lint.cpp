@@ -4,6 +4,7 @@
 #include "codegen/AMDGPU/Lint.h"
 #include "codegen/AMDGPU/Expansions.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <optional>
 
@@ -66,6 +67,28 @@ bool hasDefinedBits(const Name &name) {
                       name.first());
 }
 
+/// What a matrix instruction executes, by its name without `v_mfma_`: a step of
+/// dot.cdna3 on gfx942, chained where it takes 16; and chains of fma on f32,
+/// one for each k in ascending order, on gfx90a and gfx942. Both as published
+/// (MMA-Sim, arXiv 2511.10909). Names of gfx90a have no `_` before the type.
+struct MatrixStep {
+  StringRef step; // empty if none is known
+  unsigned fmas = 0;
+};
+MatrixStep matrixStepOf(StringRef name, StringRef arch) {
+  bool cdna3 = arch == "gfx942";
+  if (!cdna3 && arch != "gfx90a")
+    return {};
+  return StringSwitch<MatrixStep>(name)
+      .Cases({"f32_32x32x8_bf16", "f32_16x16x16_bf16"},
+             {cdna3 ? "dot.cdna3" : ""})
+      .Cases({"f32_32x32x8_f16", "f32_16x16x16_f16"},
+             {cdna3 ? "dot.cdna3.f16" : ""})
+      .Cases({"f32_32x32x2_f32", "f32_32x32x2f32"}, {"dot.fma.f32", 2})
+      .Cases({"f32_16x16x4_f32", "f32_16x16x4f32"}, {"dot.fma.f32", 4})
+      .Default({});
+}
+
 class GcnLint {
 public:
   GcnLint(const LintExpectation &expected) : expected(expected) {}
@@ -95,6 +118,11 @@ public:
     if (!ends)
       findings.push_back(
           {LintRule::L12, "", "object", "no s_endpgm: not a kernel"});
+    for (const std::string &atom : expected.atoms)
+      if (!is_contained(steps, atom))
+        findings.push_back({LintRule::L11, atom, "the whole code",
+                            "the contract has the atom, the code no "
+                            "instruction that executes it"});
     if (maxima && !ordered)
       findings.push_back({LintRule::L3, "", "object",
                           "v_max without a comparison for NaN: drops one"});
@@ -108,13 +136,16 @@ public:
   std::vector<LintFinding> findings;
 
 private:
-  void report(LintRule rule, StringRef message) {
+  void report(LintRule rule, const Twine &message) {
     findings.push_back({rule, at->text.str(),
                         "line " + std::to_string(at->line), message.str()});
   }
 
   void visitDirective() {
     StringRef value = at->text.substr(at->opcode.size()).trim();
+    // "amdgcn-amd-amdhsa--gfx942"
+    if (at->opcode.starts_with(".amdgcn_target"))
+      arch = value.trim('"').rsplit('-').second.split(':').first.str();
     if (at->opcode.starts_with(".amdhsa_float_denorm_mode") && value != "3")
       report(LintRule::L4, "the kernel starts with subnormals flushed");
     if (at->opcode.starts_with(".amdhsa_float_round_mode") && value != "0")
@@ -137,11 +168,8 @@ private:
     Name name(at->opcode);
     StringRef base = name.first();
     if (base.starts_with("mfma") || base.starts_with("smfmac") ||
-        base.starts_with("dot")) {
-      if (expected.atoms.empty())
-        report(LintRule::L6, "the contract has no fused atom");
-      return;
-    }
+        base.starts_with("dot"))
+      return visitMatrix();
     if (base.starts_with("mad") || base.starts_with("mac")) {
       if (name.isFloat())
         report(LintRule::L4, "rounds twice, and flushes subnormals");
@@ -152,7 +180,8 @@ private:
     for (StringRef modifier : {" clamp", " mul:2", " mul:4", " div:2"})
       if (at->text.contains(modifier))
         report(LintRule::L5, "a modifier changes the result");
-    if (is_contained({"rcp", "rsq", "sqrt"}, base) && name.parts.size() == 1)
+    if (is_contained({"rcp", "rsq", "sqrt"}, base) &&
+        (name.parts.size() == 1 || name.has("iflag")))
       return visitApproximation(base);
     if (base == "div")
       return visitDivision(name);
@@ -166,6 +195,29 @@ private:
       ordered |= name.has("o") || name.has("u");
     if (std::optional<OpKind> kind = countedKind(base))
       count(name, *kind);
+  }
+
+  void visitMatrix() {
+    StringRef name = at->opcode;
+    name.consume_front("v_mfma_");
+    MatrixStep found = matrixStepOf(name, arch);
+    if (expected.atoms.empty() && !expected.chainsFma)
+      report(LintRule::L6, "the contract has no fused atom");
+    else if (found.step.empty())
+      report(LintRule::L6, "no atom is known for it on " + arch);
+    else if (found.fmas ? !expected.chainsFma
+                        : !is_contained(expected.atoms, found.step))
+      report(LintRule::L6,
+             ("it is a step of " + found.step + ", the contract has " +
+              (expected.atoms.empty() ? std::string("a chain of fma")
+                                      : join(expected.atoms, ", ")))
+                 .str());
+    // The last operands choose and negate blocks of the others.
+    for (StringRef modifier : {"cbsz:", "abid:", "blgp:", "neg:"})
+      if (at->text.contains(modifier))
+        report(LintRule::L6, "a modifier changes what is multiplied");
+    steps.push_back(found.step.str());
+    counts[size_t(OpKind::Fma)] += found.fmas;
   }
 
   void visitApproximation(StringRef base) {
@@ -214,7 +266,9 @@ private:
 
   const LintExpectation &expected;
   const GcnInstruction *at = nullptr;
-  unsigned roots = 0; // of f32
+  std::string arch;               // of .amdgcn_target
+  std::vector<std::string> steps; // of matrix instructions
+  unsigned roots = 0;             // of f32
   bool ends = false, maxima = false, ordered = false;
 };
 

@@ -83,6 +83,19 @@ mlir::FailureOr<CompiledCode> compileHip(mlir::ModuleOp module,
     erase_if(wanted, [](const auto &attribute) {
       return attribute.first == "amdgpu-no-workgroup-id-y";
     });
+  // How many groups there are stands in the packet of the dispatch.
+  bool countsGroups =
+      module
+          .walk([](mlir::LLVM::CallIntrinsicOp call) {
+            return call.getIntrin() == "llvm.amdgcn.dispatch.ptr"
+                       ? mlir::WalkResult::interrupt()
+                       : mlir::WalkResult::advance();
+          })
+          .wasInterrupted();
+  if (countsGroups)
+    erase_if(wanted, [](const auto &attribute) {
+      return attribute.first == "amdgpu-no-dispatch-ptr";
+    });
   auto ir = lowerToIR(module, context, **machine, wanted);
   if (failed(ir))
     return mlir::failure();

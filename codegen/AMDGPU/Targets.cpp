@@ -4,6 +4,7 @@
 #include "codegen/Targets.h"
 #include "codegen/AMDGPU/Lint.h"
 #include "codegen/AMDGPU/ObjectCode.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
 
@@ -12,7 +13,9 @@ namespace {
 
 class HipTarget final : public Target {
 public:
-  explicit HipTarget(std::string arch) : name(std::move(arch)) {
+  explicit HipTarget(std::string arch,
+                     std::vector<std::string> matrixAtoms = {})
+      : name(std::move(arch)) {
     facts.subgroupWidth = 64;
     facts.maxThreadsPerCta = 1024;
     // gfx950 has more; what all three have is enough here.
@@ -22,6 +25,7 @@ public:
     facts.vectorBits = 128;
     facts.nativeAlign = 16;
     facts.atoms = {"dot.fma.f32", "dot.fma.f64"};
+    append_range(facts.atoms, matrixAtoms);
   }
 
   TargetKind kind() const override { return TargetKind::Hip; }
@@ -49,8 +53,11 @@ private:
 } // namespace
 
 void registerHipTargets(TargetRegistry &registry) {
-  for (const char *arch : {"gfx90a", "gfx942", "gfx950"})
-    registry.add(std::make_unique<HipTarget>(arch));
+  // bf16 and f16: CDNA2 flushes subnormals, and of MI350 there is no model.
+  registry.add(std::make_unique<HipTarget>("gfx90a"));
+  registry.add(std::make_unique<HipTarget>(
+      "gfx942", std::vector<std::string>{"dot.cdna3", "dot.cdna3.f16"}));
+  registry.add(std::make_unique<HipTarget>("gfx950"));
 }
 
 } // namespace bitpact::codegen

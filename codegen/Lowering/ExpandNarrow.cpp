@@ -105,6 +105,40 @@ Value expand(const Shaped &s, Value v, FloatType from, FloatType to,
   return s.select(s.isNaN(v), nan, near);
 }
 
+} // namespace
+
+void lowering::expandRoundings(Operation *root, bool keepBf16) {
+  root->walk([&](Operation *op) {
+    OpBuilder builder(op);
+    if (auto narrow = dyn_cast<kernel::NarrowOp>(op)) {
+      Value v = narrow.getA();
+      Shaped shaped{builder, op->getLoc(), v.getType()};
+      Value result = expand(
+          shaped, v, cast<FloatType>(getElementTypeOrSelf(v)),
+          cast<FloatType>(getElementTypeOrSelf(narrow.getResult())), keepBf16);
+      op->getResult(0).replaceAllUsesWith(result);
+      op->erase();
+      return;
+    }
+    auto widen = dyn_cast<arith::ExtFOp>(op);
+    if (!widen || keepBf16 ||
+        !getElementTypeOrSelf(widen.getIn().getType()).isBF16())
+      return;
+    // bf16 is the upper half of f32.
+    Shaped s{builder, op->getLoc(), widen.getIn().getType()};
+    Value bits = arith::ExtUIOp::create(builder, s.loc, s.ints(32),
+                                        s.bitcast(s.ints(16), widen.getIn()));
+    Value wide = s.bitcast(s.type(builder.getF32Type()),
+                           s.binary<arith::ShLIOp>(bits, s.integer(32, 16)));
+    if (wide.getType() != widen.getType())
+      wide = arith::ExtFOp::create(builder, s.loc, widen.getType(), wide);
+    widen.getResult().replaceAllUsesWith(wide);
+    op->erase();
+  });
+}
+
+namespace {
+
 struct ExpandNarrowPass
     : PassWrapper<ExpandNarrowPass, OperationPass<kernel::FuncOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandNarrowPass)
@@ -117,34 +151,7 @@ struct ExpandNarrowPass
   }
 
   void runOnOperation() override {
-    getOperation()->walk([&](Operation *op) {
-      OpBuilder builder(op);
-      if (auto narrow = dyn_cast<kernel::NarrowOp>(op)) {
-        Value v = narrow.getA();
-        Shaped shaped{builder, op->getLoc(), v.getType()};
-        Value result =
-            expand(shaped, v, cast<FloatType>(getElementTypeOrSelf(v)),
-                   cast<FloatType>(getElementTypeOrSelf(narrow.getResult())),
-                   keepBf16);
-        op->getResult(0).replaceAllUsesWith(result);
-        op->erase();
-        return;
-      }
-      auto widen = dyn_cast<arith::ExtFOp>(op);
-      if (!widen || keepBf16 ||
-          !getElementTypeOrSelf(widen.getIn().getType()).isBF16())
-        return;
-      // bf16 is the upper half of f32.
-      Shaped s{builder, op->getLoc(), widen.getIn().getType()};
-      Value bits = arith::ExtUIOp::create(builder, s.loc, s.ints(32),
-                                          s.bitcast(s.ints(16), widen.getIn()));
-      Value wide = s.bitcast(s.type(builder.getF32Type()),
-                             s.binary<arith::ShLIOp>(bits, s.integer(32, 16)));
-      if (wide.getType() != widen.getType())
-        wide = arith::ExtFOp::create(builder, s.loc, widen.getType(), wide);
-      widen.getResult().replaceAllUsesWith(wide);
-      op->erase();
-    });
+    lowering::expandRoundings(getOperation(), keepBf16);
   }
 
   Option<bool> keepBf16{*this, "keep-bf16",

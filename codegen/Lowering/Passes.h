@@ -20,6 +20,9 @@ std::unique_ptr<mlir::Pass> createDistributePass();
 /// leaves f32 to bf16 and the widening of bf16 to the target's instructions.
 std::unique_ptr<mlir::Pass> createExpandNarrowPass(bool keepBf16);
 
+/// The same on everything inside of `root`.
+void expandRoundings(mlir::Operation *root, bool keepBf16);
+
 /// Appends the way from arith, scf and vector to the LLVM dialect.
 void addToLLVMPasses(mlir::OpPassManager &manager);
 

@@ -49,7 +49,16 @@ private:
   scf::ForOp forEachStage(Value first, ValueRange carried);
   void produce();
   void consume(Value number);
-  Value dot(Value number, Value sums);
+  /// For schedules whose consumers copy.
+  void copyAndConsume(Value number);
+  void fetchStage(Value row, Value col, Value stage);
+  tile::WaitOp waitForStage(int64_t ahead = 0);
+  tile::PendingType sumsType();
+  tile::ValuesType valuesOf(Type element);
+  Value columnsOf(Value stage);
+  Value dot(Value number, tile::WaitOp stage, Value sums, Value columns);
+  Value ownRow(Value number, Value row);
+  SmallVector<Value> loadOthers(Value row, Value col);
   Value epilogue(Value sums, ValueRange others);
 
   pact::ContractOp contract;
@@ -127,29 +136,63 @@ void TileKernel::produce() {
     scf::ForOp stages = forEachStage(i32(0), {});
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(stages.getBody());
-    Value depth = arith::MulIOp::create(builder, loc, stages.getInductionVar(),
-                                        i32(schedule.getK()));
-    auto stage =
-        tile::AcquireOp::create(builder, loc, TypeRange{blockA, blockB}, pipe);
-    tile::FetchOp::create(builder, loc, a, row, depth, stage.getResult(0));
-    tile::FetchOp::create(builder, loc, b, col, depth, stage.getResult(1));
+    fetchStage(row, col, stages.getInductionVar());
     tile::CommitOp::create(builder, loc, pipe);
   });
 }
 
-/// The products of the next stage.
-Value TileKernel::dot(Value number, Value sums) {
-  auto stage =
-      tile::WaitOp::create(builder, loc, TypeRange{blockA, blockB}, pipe);
+/// Begins to copy what is in the next stage.
+void TileKernel::fetchStage(Value row, Value col, Value stage) {
+  Value depth =
+      arith::MulIOp::create(builder, loc, stage, i32(schedule.getK()));
+  auto blocks =
+      tile::AcquireOp::create(builder, loc, TypeRange{blockA, blockB}, pipe);
+  UnitAttr negative =
+      family.absent == Absent::Negative ? builder.getUnitAttr() : UnitAttr();
+  tile::FetchOp::create(builder, loc, a, row, depth, blocks.getResult(0),
+                        negative);
+  tile::FetchOp::create(builder, loc, b, col, depth, blocks.getResult(1),
+                        UnitAttr());
+}
+
+tile::WaitOp TileKernel::waitForStage(int64_t ahead) {
+  return tile::WaitOp::create(builder, loc, TypeRange{blockA, blockB}, pipe,
+                              ahead ? builder.getI64IntegerAttr(ahead)
+                                    : IntegerAttr());
+}
+
+tile::PendingType TileKernel::sumsType() {
+  return tile::PendingType::get(builder.getContext(),
+                                schedule.rowsPerConsumer(), blockB.getRows(),
+                                builder.getF32Type());
+}
+
+tile::ValuesType TileKernel::valuesOf(Type element) {
+  tile::PendingType sums = sumsType();
+  return tile::ValuesType::get(builder.getContext(), sums.getRows(),
+                               sums.getCols(), element);
+}
+
+/// Columns of a stage that are there, if products must know.
+Value TileKernel::columnsOf(Value stage) {
+  if (family.absent != Absent::LeftOut)
+    return {};
+  Value before =
+      arith::MulIOp::create(builder, loc, stage, i32(schedule.getK()));
+  Value left = arith::SubIOp::create(
+      builder, loc, narrow(func.slot(family.depthDim)), before);
+  return arith::MinUIOp::create(builder, loc, left, i32(schedule.getK()));
+}
+
+Value TileKernel::dot(Value number, tile::WaitOp stage, Value sums,
+                      Value columns) {
   auto own =
       tile::BlockType::get(builder.getContext(), schedule.rowsPerConsumer(),
                            schedule.getK(), blockA.getElementType());
   Value rows =
       tile::RowsOp::create(builder, loc, own, stage.getResult(0), number);
-  auto type = tile::PendingType::get(builder.getContext(), own.getRows(),
-                                     blockB.getRows(), builder.getF32Type());
-  return tile::DotOp::create(builder, loc, type, rows, stage.getResult(1), sums,
-                             atomOf(contract, family.dot).getSymName());
+  return tile::DotOp::create(builder, loc, sumsType(), rows, stage.getResult(1),
+                             sums, columns, stepOf(contract, family.dot));
 }
 
 /// A stage is free once the products after it have begun: those then keep the
@@ -157,38 +200,104 @@ Value TileKernel::dot(Value number, Value sums) {
 void TileKernel::consume(Value number) {
   forEachBlock([&](Value row, Value col) {
     // The first stage begins the sums.
-    Value first = dot(number, Value());
+    Value first = dot(number, waitForStage(), Value(), columnsOf(i32(0)));
     scf::ForOp stages = forEachStage(i32(1), first);
     {
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(stages.getBody());
-      Value next = dot(number, stages.getRegionIterArg(0));
+      Value next = dot(number, waitForStage(), stages.getRegionIterArg(0),
+                       columnsOf(stages.getInductionVar()));
       Value settled = tile::SettleOp::create(builder, loc, next.getType(), next,
                                              /*behind=*/1);
       tile::ReleaseOp::create(builder, loc, pipe);
       scf::YieldOp::create(builder, loc, settled);
     }
-    auto pending = cast<tile::PendingType>(first.getType());
-    auto valuesOf = [&](Type element) {
-      return tile::ValuesType::get(builder.getContext(), pending.getRows(),
-                                   pending.getCols(), element);
-    };
-    Value above = arith::MulIOp::create(builder, loc, number,
-                                        i32(schedule.rowsPerConsumer()));
-    Value ownRow = arith::AddIOp::create(builder, loc, row, above);
+    Value above = ownRow(number, row);
     // Before the sums are complete, so that both are awaited at one time.
-    SmallVector<Value> loaded;
-    for (Value each : others)
-      loaded.push_back(tile::LoadOp::create(
-          builder, loc,
-          valuesOf(cast<tile::ViewType>(each.getType()).getElementType()), each,
-          ownRow, col));
-    auto type = valuesOf(pending.getElementType());
-    Value sums = tile::AwaitOp::create(builder, loc, type, stages.getResult(0));
+    SmallVector<Value> loaded = loadOthers(above, col);
+    Value sums = tile::AwaitOp::create(
+        builder, loc, valuesOf(builder.getF32Type()), stages.getResult(0));
     tile::ReleaseOp::create(builder, loc, pipe);
-    tile::PutOp::create(builder, loc, epilogue(sums, loaded), result, ownRow,
+    tile::PutOp::create(builder, loc, epilogue(sums, loaded), result, above,
                         col);
   });
+}
+
+/// All stages of the pipe but one are on their way before the first is
+/// multiplied. Then each stage that has been multiplied makes place for the
+/// next, until there is none.
+void TileKernel::copyAndConsume(Value number) {
+  int64_t most = schedule.getStages() - 1;
+  forEachBlock([&](Value row, Value col) {
+    auto loop = [&](Value first, Value end, ValueRange carried,
+                    llvm::function_ref<Value(Value, Value)> body) -> Value {
+      auto stages =
+          scf::ForOp::create(builder, loc, first, end, i32(1), carried);
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(stages.getBody());
+      Value sums = body(stages.getInductionVar(),
+                        carried.empty() ? Value() : stages.getRegionIterArg(0));
+      if (carried.empty())
+        return {};
+      scf::YieldOp::create(builder, loc, sums);
+      return stages.getResult(0);
+    };
+    auto multiply = [&](tile::WaitOp stage, Value sums, Value columns) {
+      Value next = dot(number, stage, sums, columns);
+      return tile::SettleOp::create(builder, loc, next.getType(), next,
+                                    /*behind=*/0)
+          .getResult();
+    };
+    Value early = arith::MinUIOp::create(builder, loc, depthBlocks, i32(most));
+    loop(i32(0), early, {}, [&](Value stage, Value) {
+      fetchStage(row, col, stage);
+      tile::CommitOp::create(builder, loc, pipe);
+      return Value();
+    });
+    Value sums = tile::StartOp::create(builder, loc, sumsType());
+    // What lies in registers on its way is committed once the products, which
+    // take as long as it does, have begun.
+    bool late = schedule.getCopy() == "registers";
+    sums = loop(early, depthBlocks, sums, [&](Value stage, Value sums) {
+      tile::WaitOp ready = waitForStage(/*ahead=*/most - 1);
+      fetchStage(row, col, stage);
+      if (!late)
+        tile::CommitOp::create(builder, loc, pipe);
+      sums = multiply(ready, sums, Value());
+      if (late)
+        tile::CommitOp::create(builder, loc, pipe);
+      tile::ReleaseOp::create(builder, loc, pipe);
+      return sums;
+    });
+    Value last = arith::SubIOp::create(builder, loc, depthBlocks, early);
+    sums = loop(last, depthBlocks, sums, [&](Value stage, Value sums) {
+      sums = multiply(waitForStage(), sums, columnsOf(stage));
+      tile::ReleaseOp::create(builder, loc, pipe);
+      return sums;
+    });
+    SmallVector<Value> loaded = loadOthers(ownRow(number, row), col);
+    Value complete = tile::AwaitOp::create(
+        builder, loc, valuesOf(builder.getF32Type()), sums);
+    tile::PutOp::create(builder, loc, epilogue(complete, loaded), result,
+                        ownRow(number, row), col);
+  });
+}
+
+/// The first row that a consumer has of a block.
+Value TileKernel::ownRow(Value number, Value row) {
+  Value above = arith::MulIOp::create(builder, loc, number,
+                                      i32(schedule.rowsPerConsumer()));
+  return arith::AddIOp::create(builder, loc, row, above);
+}
+
+SmallVector<Value> TileKernel::loadOthers(Value row, Value col) {
+  SmallVector<Value> loaded;
+  for (Value each : others)
+    loaded.push_back(tile::LoadOp::create(
+        builder, loc,
+        valuesOf(cast<tile::ViewType>(each.getType()).getElementType()), each,
+        row, col));
+  return loaded;
 }
 
 /// What the operator does with each sum, and the rounding of its output.
@@ -232,11 +341,15 @@ void TileKernel::emit() {
   auto roles = tile::RolesOp::create(builder, loc);
   Block *producer = builder.createBlock(&roles.getProducer());
   builder.setInsertionPointToStart(producer);
-  produce();
+  if (!schedule.sharesCopies())
+    produce();
   Block *consumer = builder.createBlock(&roles.getConsumers(), {},
                                         {builder.getI32Type()}, {loc});
   builder.setInsertionPointToStart(consumer);
-  consume(consumer->getArgument(0));
+  if (schedule.sharesCopies())
+    copyAndConsume(consumer->getArgument(0));
+  else
+    consume(consumer->getArgument(0));
 }
 
 } // namespace
@@ -246,6 +359,7 @@ tile::FuncOp lowering::lowerTiles(pact::ContractOp contract,
                                   tile::ScheduleAttr schedule, StringRef symbol,
                                   ModuleOp into) {
   TileFamily family = llvm::cantFail(tileFamily(op));
+  family.absent = absentOf(stepOf(contract, family.dot));
   OpBuilder builder(into.getBodyRegion());
   builder.setInsertionPointToEnd(into.getBody());
   // The calling convention: tensors with the strides of their rows, then dims.

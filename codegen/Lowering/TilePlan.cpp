@@ -24,11 +24,13 @@ SmallVector<std::string> dimsOf(Value value) {
   return dims;
 }
 
-/// A chain through fused steps visits every element once in ascending order
-/// exactly if each digit is merged right after those to its right, and no block
-/// ends within a step.
+/// A chain visits every element once in ascending order exactly if each digit
+/// is merged right after those to its right, and one through fused steps if no
+/// block ends within a step either. An atom of one term is a primitive, whose
+/// chain has no fused steps.
 llvm::Error checkTree(StringRef node, pact::NodeAttr attr,
                       const algebra::Atom &atom) {
+  bool fused = atom.terms > 1;
   const algebra::Partition &partition = attr.getPartition().getValue();
   std::vector<algebra::BoundMerge> merges =
       attr.getMerge().getValue().bind(partition);
@@ -47,12 +49,15 @@ llvm::Error checkTree(StringRef node, pact::NodeAttr attr,
       return refusal("node {0}: merge: '{1}' rounds its parts; an accumulator "
                      "of a matrix unit rounds only as its atom says",
                      node, digit.name);
-    algebra::Form wanted = i == 0 ? algebra::Form::Fused : algebra::Form::Chain;
+    algebra::Form wanted =
+        fused && i == 0 ? algebra::Form::Fused : algebra::Form::Chain;
     if (merge.form != wanted)
-      return refusal("node {0}: merge: '{1} {2}'; tiles run fused({3}) "
-                     "innermost and a chain above",
-                     node, digit.name, algebra::name(merge.form), atom.text());
-    if (i == 0 && digit.radix != atom.terms)
+      return refusal("node {0}: merge: '{1} {2}'; tiles run {3}", node,
+                     digit.name, algebra::name(merge.form),
+                     fused ? "fused(" + atom.text() +
+                                 ") innermost and a chain above"
+                           : std::string("a chain"));
+    if (fused && i == 0 && digit.radix != atom.terms)
       return refusal("node {0}: partition: '{1}' has {2} elements, the atom "
                      "{3} takes {4} at a time",
                      node, digit.name, digit.radix, atom.text(), atom.terms);
@@ -175,6 +180,18 @@ pact::AtomOp lowering::atomOf(pact::ContractOp contract, pact::ReduceOp node) {
               : pact::AtomOp();
 }
 
+StringRef lowering::stepOf(pact::ContractOp contract, pact::ReduceOp node) {
+  auto name = contract.getPrimitives().getAs<FlatSymbolRefAttr>(
+      (node.getNode() + ".step").str());
+  return name ? name.getValue() : StringRef();
+}
+
+Absent lowering::absentOf(StringRef step) {
+  if (step.starts_with("dot.nv"))
+    return Absent::Zero;
+  return step.starts_with("dot.fma") ? Absent::Negative : Absent::LeftOut;
+}
+
 std::optional<std::string> lowering::whyNot(pact::ContractOp contract,
                                             pact::OperatorOp op,
                                             tile::ScheduleAttr schedule) {
@@ -183,18 +200,24 @@ std::optional<std::string> lowering::whyNot(pact::ContractOp contract,
     if (!family)
       return family.takeError();
     StringRef node = family->dot.getNode();
-    pact::AtomOp atom = atomOf(contract, family->dot);
-    if (!atom)
-      return refusal("node {0}: primitives: the step is no atom of a matrix "
-                     "unit",
-                     node);
     auto attr = cast<pact::NodeAttr>(contract.getNodes().get(node));
     if (attr.getExtent())
       return refusal("node {0}: domain: {1} of {2} stored elements exist; "
                      "tiles take all of them",
                      node, attr.getExtent(), attr.getStored());
-    algebra::Atom steps{atom.getAtom().str(), int64_t(atom.getL()),
-                        int64_t(atom.getF())};
+    StringRef step = stepOf(contract, family->dot);
+    algebra::Atom steps{step.str(), 1, 0};
+    pact::AtomOp atom = atomOf(contract, family->dot);
+    if (atom)
+      steps = {atom.getAtom().str(), int64_t(atom.getL()),
+               int64_t(atom.getF())};
+    else if (step != "dot.fma.f32")
+      return refusal("node {0}: primitives: the step is {1}; tiles run "
+                     "dot.fma.f32 and the atoms of a matrix unit",
+                     node, step);
+    if (attr.getStart() != algebra::Start::Identity)
+      return refusal("node {0}: start: sums of tiles begin at +0, 'identity'",
+                     node);
     if (llvm::Error error = checkTree(node, attr, steps))
       return error;
     if (llvm::Error error = checkEpilogue(contract, op, *family))
@@ -203,14 +226,21 @@ std::optional<std::string> lowering::whyNot(pact::ContractOp contract,
       return refusal("schedule: stages of {0} elements, which steps of {1} do "
                      "not divide",
                      schedule.getK(), steps.terms);
-    auto function = cast<FunctionType>(atom.getFunctionType());
     const std::string operands[] = {family->a, family->b};
+    Type types[2];
     for (auto [i, tensor] : llvm::enumerate(operands)) {
-      Type type = cast<TypeAttr>(contract.getTypes().get(tensor)).getValue();
-      if (type != function.getInput(i))
+      types[i] = cast<TypeAttr>(contract.getTypes().get(tensor)).getValue();
+      if (!atom) // a primitive takes what its format holds
+        continue;
+      Type wanted = cast<FunctionType>(atom.getFunctionType()).getInput(i);
+      if (types[i] != wanted)
         return refusal("types: '{0}' is {1}, the atom {2} takes {3}", tensor,
-                       type, atom.getSymName(), function.getInput(i));
+                       types[i], atom.getSymName(), wanted);
     }
+    if (types[0] != types[1])
+      return refusal("types: '{0}' is {1} and '{2}' is {3}; tiles multiply "
+                     "tensors of one type",
+                     family->a, types[0], family->b, types[1]);
     for (const std::string &dim :
          {family->rowDim, family->colDim, family->depthDim}) {
       int64_t most = dim == family->depthDim ? kMostTileDepth : kMostTileRows;

@@ -10,6 +10,15 @@
 
 namespace bitpact::lowering {
 
+/// How elements beyond the depth change no sum: as zeros, as products of -0, or
+/// by steps that do not happen.
+enum class Absent { Zero, Negative, LeftOut };
+
+/// What is exact for a step. Zeros for `dot.nv`, whose steps give +0 for any
+/// sum that is zero; -0 for an fma, since no sum can tell it. A step of
+/// `dot.cdna3` turns a sum of -0 into +0, with whatever zeros.
+Absent absentOf(llvm::StringRef step);
+
 /// An operator whose one node is a product of two matrices, rows of `a` with
 /// rows of `b`, and whose output is made of its sums element by element.
 struct TileFamily {
@@ -20,6 +29,7 @@ struct TileFamily {
   /// columns.
   llvm::SmallVector<pact::InputOp> others;
   pact::OutputOp output;
+  Absent absent = Absent::Zero;
 };
 
 /// Blocks are numbered in 32 bits, so that a dim has so many elements at most.
@@ -29,6 +39,8 @@ inline constexpr int64_t kMostTileRows = int64_t(1) << 22,
 /// The error says why the operator is not such a product.
 llvm::Expected<TileFamily> tileFamily(pact::OperatorOp op);
 
+/// The name of the step of a node.
+llvm::StringRef stepOf(pact::ContractOp contract, pact::ReduceOp node);
 /// The atom that is the step of a node; null if its step is a primitive.
 pact::AtomOp atomOf(pact::ContractOp contract, pact::ReduceOp node);
 

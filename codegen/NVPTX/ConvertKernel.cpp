@@ -4,6 +4,7 @@
 #include "codegen/NVPTX/ConvertKernel.h"
 
 #include "codegen/Lowering/ThreadKernel.h"
+#include "codegen/NVPTX/SharedTiles.h"
 #include "codegen/NVPTX/TileKernel.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
@@ -65,6 +66,11 @@ struct ConvertKernelToNVVMPass
         return signalPassFailure();
     for (auto func :
          llvm::make_early_inc_range(getOperation().getOps<tile::FuncOp>())) {
+      if (func.getSchedule().sharesCopies()) {
+        if (failed(codegen::convertSharedTiles(func)))
+          return signalPassFailure();
+        continue;
+      }
       llvm::Expected<codegen::TileLayout> layout = codegen::layOut(func);
       if (!layout) {
         func.emitOpError() << llvm::toString(layout.takeError());

@@ -49,10 +49,12 @@ struct Instruction {
   }
 };
 
-/// The atom that an instruction executes on Hopper, as measured
-/// (docs/results/2026-11-30-atoms.md); elsewhere the same text may be another.
+/// The atom that an instruction executes: on Hopper as measured
+/// (docs/results/2026-11-30-atoms.md), on Ampere as published (MMA-Sim, arXiv
+/// 2511.10909), where k16 is two steps. Elsewhere the same text may be another.
 std::string atomOf(const Instruction &in, StringRef arch) {
-  if (arch != "sm_90" && arch != "sm_90a")
+  bool isAmpere = arch == "sm_80";
+  if (!isAmpere && arch != "sm_90" && arch != "sm_90a")
     return "";
   // d.a.b of wgmma, d.a.b.c of mma
   SmallVector<StringRef> types;
@@ -67,11 +69,11 @@ std::string atomOf(const Instruction &in, StringRef arch) {
   for (StringRef shape : in.modifiers) {
     if (in.base == "wgmma" && shape.starts_with("m64n") &&
         shape.ends_with("k16"))
-      atom = "dot.nv(16,25)";
+      atom = isAmpere ? "" : "dot.nv(16,25)";
     else if (in.base == "mma" && shape == "m16n8k16")
-      atom = "dot.nv(16,25)";
+      atom = isAmpere ? "dot.nv(8,24)" : "dot.nv(16,25)";
     else if (in.base == "mma" && shape == "m16n8k8")
-      atom = "dot.nv(8,25)";
+      atom = isAmpere ? "dot.nv(8,24)" : "dot.nv(8,25)";
   }
   return atom.empty() || types[1] == "bf16" ? atom : atom + ".f16";
 }

@@ -60,7 +60,9 @@ private:
 } // namespace
 
 void registerCudaTargets(TargetRegistry &registry) {
-  registry.add(std::make_unique<CudaTarget>("sm_80", 163 * 1024, 128));
+  registry.add(std::make_unique<CudaTarget>(
+      "sm_80", 163 * 1024, 128,
+      std::vector<std::string>{"dot.nv(8,24)", "dot.nv(8,24).f16"}));
   registry.add(std::make_unique<CudaTarget>(
       "sm_90a", 227 * 1024, 128,
       std::vector<std::string>{"dot.nv(16,25)", "dot.nv(16,25).f16"}));

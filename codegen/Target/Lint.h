@@ -66,6 +66,8 @@ struct LintExpectation {
   /// Fused atoms of the contract, by the names of their definitions: each has
   /// its matrix instruction in the code, and there is no other.
   std::vector<std::string> atoms{};
+  /// A node is a chain of fma of f32, which some matrix instructions execute.
+  bool chainsFma = false;
   /// The kernel keeps partials in scratch, which is local memory on a GPU.
   bool allowLocal = false;
   std::array<CountRange, kOpKinds.size()> counts{};

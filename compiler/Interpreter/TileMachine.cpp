@@ -116,11 +116,12 @@ LogicalResult TileMachine::runRoles(Role &outer, tile::RolesOp roles) {
 LogicalResult TileMachine::finish() {
   for (auto &pipe : pipes)
     for (auto [i, released] : llvm::enumerate(pipe->released))
-      if (released != int64_t(pipe->fillings.size()))
+      if (released != int64_t(pipe->fillings.size()) ||
+          released != pipe->complete())
         return pipe->op.emitError()
                << "program " << program << " ends with "
                << pipe->fillings.size() << " stages acquired, "
-               << pipe->committed << " committed and " << released
+               << pipe->complete() << " committed and " << released
                << " released by consumer " << i;
   return success();
 }
@@ -230,6 +231,7 @@ TileMachine::Outcome TileMachine::execute(Role &role, Operation &op) {
       .Case(
           [&](tile::ReleaseOp each) { return outcomeOf(release(role, each)); })
       .Case([&](tile::RowsOp each) { return outcomeOf(rows(role, each)); })
+      .Case([&](tile::StartOp each) { return outcomeOf(start(role, each)); })
       .Case([&](tile::DotOp each) { return outcomeOf(dot(role, each)); })
       .Case([&](tile::SettleOp each) { return outcomeOf(settle(role, each)); })
       .Case([&](tile::AwaitOp each) { return outcomeOf(await(role, each)); })
@@ -246,14 +248,17 @@ TileMachine::Outcome TileMachine::execute(Role &role, Operation &op) {
         return Outcome::Went;
       })
       .Case([&](tile::PipeOp pipe) {
-        size_t consumers = size_t(func.getSchedule().getConsumers());
-        pipes.push_back(
-            std::make_unique<Pipe>(Pipe{pipe,
-                                        pipe.getType().getStages(),
-                                        {},
-                                        0,
-                                        std::vector<int64_t>(consumers),
-                                        std::vector<int64_t>(consumers)}));
+        std::vector<int64_t> each(size_t(func.getSchedule().getConsumers()));
+        std::vector<int64_t> writers(sharesCopies ? each.size() : 1);
+        pipes.push_back(std::make_unique<Pipe>(Pipe{pipe,
+                                                    pipe.getType().getStages(),
+                                                    {},
+                                                    writers,
+                                                    writers,
+                                                    each,
+                                                    each,
+                                                    each,
+                                                    {}}));
         role.values[pipe] = pipes.back().get();
         return Outcome::Went;
       })

@@ -9,6 +9,7 @@
 #include "dialects/Kernel/Tiles.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <variant>
@@ -32,9 +33,12 @@ struct TileView {
 struct Window {
   const TileView *view = nullptr;
   int64_t row = 0, col = 0, rows = 0, cols = 0;
+  bool negative = false; ///< what is beyond is -0
+  bool operator==(const Window &) const = default;
 };
 
-/// Products of rows of two blocks that a sum takes into itself.
+/// Products of rows of two blocks that a sum takes into itself. A primitive is
+/// an atom of one term.
 struct TileProduct {
   Window a, b;
   algebra::Atom atom;
@@ -58,6 +62,10 @@ Cell elementOf(const TileValues &values, TermStore &terms,
 /// role finds does not depend on who runs first: a pipe has one writer, and a
 /// reader waits for what has been written, so that one order stands for all.
 ///
+/// Where consumers copy, they meet at every wait. What a consumer has released
+/// when it comes there is what others may overwrite afterwards, so that this
+/// does not depend on who runs first either.
+///
 /// Broken promises are errors at the operation: reading a stage that has not
 /// been committed or has been released, writing one that has been committed,
 /// giving back one that products may still read, sums that other products have
@@ -72,7 +80,7 @@ public:
               const std::map<std::string, int64_t> &dims, int64_t programs,
               Put put)
       : func(func), buffers(buffers), dims(dims), programs(programs),
-        put(std::move(put)) {}
+        put(std::move(put)), sharesCopies(func.getSchedule().sharesCopies()) {}
 
   mlir::LogicalResult run();
 
@@ -80,13 +88,23 @@ private:
   /// The n-th filling of a pipe's stages.
   struct Filling {
     std::vector<std::optional<Window>> blocks;
+    std::vector<std::vector<bool>> fetched; ///< by writer and block
   };
   struct Pipe {
     tile::PipeOp op;
     int64_t stages;
     std::vector<Filling> fillings; ///< acquired so far
-    int64_t committed = 0;
+    /// By writer: the producer, or each consumer where they copy.
+    std::vector<int64_t> acquired, committed;
     std::vector<int64_t> waited, released; ///< by consumer
+    std::vector<int64_t> arrived;          ///< at meetings, by consumer
+    /// Of each meeting: stages that all had released when they came.
+    std::vector<int64_t> freed;
+
+    /// Stages that all writers have committed.
+    int64_t complete() const {
+      return *std::min_element(committed.begin(), committed.end());
+    }
   };
   struct BlockRef {
     Pipe *pipe;
@@ -132,12 +150,17 @@ private:
   mlir::LogicalResult enter(Role &role, mlir::scf::ForOp loop);
   void leave(Role &role);
   mlir::LogicalResult view(Role &role, tile::ViewOp op);
+  size_t writerOf(const Role &role) const {
+    return sharesCopies ? size_t(role.consumer) : 0;
+  }
   Outcome acquire(Role &role, tile::AcquireOp op);
   mlir::LogicalResult fetch(Role &role, tile::FetchOp op);
   mlir::LogicalResult commit(Role &role, tile::CommitOp op);
   Outcome wait(Role &role, tile::WaitOp op);
+  Outcome meet(Role &role, tile::WaitOp op, Pipe &pipe);
   mlir::LogicalResult release(Role &role, tile::ReleaseOp op);
   mlir::LogicalResult rows(Role &role, tile::RowsOp op);
+  mlir::LogicalResult start(Role &role, tile::StartOp op);
   mlir::LogicalResult dot(Role &role, tile::DotOp op);
   mlir::LogicalResult settle(Role &role, tile::SettleOp op);
   mlir::LogicalResult await(Role &role, tile::AwaitOp op);
@@ -161,6 +184,7 @@ private:
   const std::map<std::string, int64_t> &dims;
   int64_t programs, program = 0;
   Put put;
+  bool sharesCopies;
   std::vector<std::unique_ptr<TileView>> views;
   std::vector<std::unique_ptr<Pipe>> pipes;
 };

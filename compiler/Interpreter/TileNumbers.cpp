@@ -34,7 +34,20 @@ FailureOr<double> elementAt(tile::PutOp op, const Window &window, int64_t row,
   FailureOr<uint64_t> bits = bitsAt(op, window, row, col);
   if (failed(bits))
     return failure();
-  return reference::decode(formatOf(window.view->buffer->type), *bits);
+  double value = reference::decode(formatOf(window.view->buffer->type), *bits);
+  bool isAbsent = !window.view->elementAt(window.row + row, window.col + col);
+  return isAbsent && window.negative ? -0.0 : value;
+}
+
+/// One fma of f32, whose operands are f32 or what widens to it.
+double fma(double a, double b, double sum) {
+  using algebra::Format;
+  const uint64_t operands[] = {reference::encode(Format::F32, a),
+                               reference::encode(Format::F32, b),
+                               reference::encode(Format::F32, sum)};
+  return reference::decode(
+      Format::F32,
+      *evaluate({interpreter::Op::Fma, Scalar::F32, Scalar::F32}, operands));
 }
 
 FailureOr<Cell> sumOf(tile::PutOp op, ArrayRef<TileProduct> products,
@@ -53,6 +66,10 @@ FailureOr<Cell> sumOf(tile::PutOp op, ArrayRef<TileProduct> products,
           return failure();
         a.push_back(*left);
         b.push_back(*right);
+      }
+      if (product.atom.terms == 1) {
+        sum = fma(a.front(), b.front(), sum);
+        continue;
       }
       sum = reference::dotStep(product.atom,
                                formatOf(product.a.view->buffer->type), a.data(),

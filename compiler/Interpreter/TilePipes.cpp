@@ -27,12 +27,26 @@ LogicalResult TileMachine::view(Role &role, tile::ViewOp op) {
 
 TileMachine::Outcome TileMachine::acquire(Role &role, tile::AcquireOp op) {
   Pipe *pipe = get<Pipe *>(role, op.getPipe());
-  int64_t filling = int64_t(pipe->fillings.size());
-  for (int64_t released : pipe->released)
-    if (released + pipe->stages <= filling)
-      return Outcome::Waits;
-  pipe->fillings.push_back(
-      {std::vector<std::optional<Window>>(op.getBlocks().size())});
+  int64_t filling = pipe->acquired[writerOf(role)];
+  if (sharesCopies) {
+    int64_t met = pipe->waited[role.consumer];
+    if (filling - pipe->stages >= (met ? pipe->freed[met - 1] : 0)) {
+      error(role, op) << "takes a stage that consumers may still read: they "
+                         "have not met since it was released";
+      return Outcome::Failed;
+    }
+  } else {
+    for (int64_t released : pipe->released)
+      if (released + pipe->stages <= filling)
+        return Outcome::Waits;
+  }
+  ++pipe->acquired[writerOf(role)];
+  size_t blocks = op.getBlocks().size();
+  if (filling == int64_t(pipe->fillings.size()))
+    pipe->fillings.push_back(
+        {std::vector<std::optional<Window>>(blocks),
+         std::vector<std::vector<bool>>(pipe->acquired.size(),
+                                        std::vector<bool>(blocks))});
   for (auto [i, block] : llvm::enumerate(op.getBlocks())) {
     auto type = cast<tile::BlockType>(block.getType());
     role.values[block] =
@@ -44,28 +58,35 @@ TileMachine::Outcome TileMachine::acquire(Role &role, tile::AcquireOp op) {
 LogicalResult TileMachine::fetch(Role &role, tile::FetchOp op) {
   BlockRef to = get<BlockRef>(role, op.getBlock());
   const TileView *from = get<const TileView *>(role, op.getView());
-  if (to.filling < to.pipe->committed)
+  if (to.filling < to.pipe->committed[writerOf(role)])
     return error(role, op) << "writes a stage that it has committed";
-  std::optional<Window> &block =
-      to.pipe->fillings[to.filling].blocks[to.number];
-  if (block)
+  Filling &filling = to.pipe->fillings[to.filling];
+  if (filling.fetched[writerOf(role)][to.number])
     return error(role, op) << "writes a block of a stage a second time";
+  filling.fetched[writerOf(role)][to.number] = true;
   if (from->buffer->isOutput)
     return error(role, op) << "reads output '" << from->buffer->name << "'";
-  block = Window{from, number(role, op.getRow()), number(role, op.getCol()),
-                 to.rows, to.cols};
+  Window window{
+      from,    number(role, op.getRow()), number(role, op.getCol()), to.rows,
+      to.cols, op.getNegative()};
+  std::optional<Window> &block = filling.blocks[to.number];
+  if (block && !(*block == window))
+    return error(role, op) << "copies a share of another block than others do";
+  block = window;
   return success();
 }
 
 LogicalResult TileMachine::commit(Role &role, tile::CommitOp op) {
   Pipe *pipe = get<Pipe *>(role, op.getPipe());
-  if (pipe->committed == int64_t(pipe->fillings.size()))
+  size_t writer = writerOf(role);
+  int64_t &committed = pipe->committed[writer];
+  if (committed == pipe->acquired[writer])
     return error(role, op) << "no stage has been acquired";
-  for (auto [i, block] :
-       llvm::enumerate(pipe->fillings[pipe->committed].blocks))
-    if (!block)
+  for (auto [i, fetched] :
+       llvm::enumerate(pipe->fillings[committed].fetched[writer]))
+    if (!fetched)
       return error(role, op) << "block " << i << " has not been fetched";
-  ++pipe->committed;
+  ++committed;
   return success();
 }
 
@@ -76,14 +97,45 @@ LogicalResult TileMachine::commit(Role &role, tile::CommitOp op) {
 TileMachine::Outcome TileMachine::wait(Role &role, tile::WaitOp op) {
   Pipe *pipe = get<Pipe *>(role, op.getPipe());
   int64_t &waited = pipe->waited[role.consumer];
-  if (waited == pipe->committed)
+  if (sharesCopies) {
+    if (Outcome outcome = meet(role, op, *pipe); outcome != Outcome::Went)
+      return outcome;
+  } else if (waited == pipe->complete()) {
     return Outcome::Waits;
+  }
   for (auto [i, block] : llvm::enumerate(op.getBlocks())) {
     auto type = cast<tile::BlockType>(block.getType());
     role.values[block] =
         BlockRef{pipe, waited, i, 0, type.getRows(), type.getCols()};
   }
   ++waited;
+  return Outcome::Went;
+}
+
+/// A consumer that comes has committed the stage and as many after it as need
+/// not have arrived; it goes on when all have come.
+TileMachine::Outcome TileMachine::meet(Role &role, tile::WaitOp op,
+                                       Pipe &pipe) {
+  int64_t meeting = pipe.waited[role.consumer];
+  if (pipe.arrived[role.consumer] == meeting) {
+    int64_t after = pipe.committed[role.consumer] - meeting - 1,
+            ahead = int64_t(op.getAhead().value_or(0));
+    if (after < ahead) {
+      error(role, op) << "has committed " << after
+                      << " stages after the one it waits for, where " << ahead
+                      << " may not have arrived";
+      return Outcome::Failed;
+    }
+    ++pipe.arrived[role.consumer];
+    int64_t released = pipe.released[role.consumer];
+    if (meeting == int64_t(pipe.freed.size()))
+      pipe.freed.push_back(released);
+    else
+      pipe.freed[meeting] = std::min(pipe.freed[meeting], released);
+  }
+  for (int64_t arrived : pipe.arrived)
+    if (arrived <= meeting)
+      return Outcome::Waits;
   return Outcome::Went;
 }
 
@@ -121,6 +173,7 @@ FailureOr<Window> TileMachine::read(Role &role, Operation *op, BlockRef block) {
   Window window = *block.pipe->fillings[block.filling].blocks[block.number];
   window.row += block.row;
   window.rows = block.rows;
+  window.cols = block.cols;
   return window;
 }
 
@@ -138,6 +191,12 @@ FailureOr<TileMachine::Chain *> TileMachine::chainOf(Role &role, Operation *op,
   return &chain;
 }
 
+LogicalResult TileMachine::start(Role &role, tile::StartOp op) {
+  role.values[op] = SumsRef{role.chains.size(), 0};
+  role.chains.emplace_back();
+  return success();
+}
+
 LogicalResult TileMachine::dot(Role &role, tile::DotOp op) {
   BlockRef blocks[] = {get<BlockRef>(role, op.getA()),
                        get<BlockRef>(role, op.getB())};
@@ -148,11 +207,29 @@ LogicalResult TileMachine::dot(Role &role, tile::DotOp op) {
   // Atoms of one arithmetic for several formats have names of their own.
   StringRef name = op.getAtom();
   TileProduct product{*a, *b, {}};
-  try {
-    product.atom = algebra::Atom::parse(
-        name.take_front(name.find(')') + (name.contains(')') ? 1 : 0)).str());
-  } catch (const std::exception &) {
-    return error(role, op) << "there is no atom '" << name << "'";
+  if (name == "dot.fma.f32") {
+    product.atom = {name.str(), 1, 0};
+  } else {
+    StringRef family = name;
+    if (!name.contains(')'))
+      family.consume_back(".f16");
+    else
+      family = name.take_front(name.find(')') + 1);
+    try {
+      product.atom = algebra::Atom::parse(family.str());
+    } catch (const std::exception &) {
+      return error(role, op) << "there is no atom '" << name << "'";
+    }
+  }
+  // Whole steps, as many as have a column.
+  if (op.getCount()) {
+    int64_t columns = this->number(role, op.getCount());
+    if (columns < 1 || columns > product.a.cols)
+      return error(role, op)
+             << "has " << columns << " columns of " << product.a.cols;
+    product.a.cols = product.b.cols =
+        std::min(product.a.cols, (columns + product.atom.terms - 1) /
+                                     product.atom.terms * product.atom.terms);
   }
   size_t number = role.chains.size();
   if (op.getSums()) {

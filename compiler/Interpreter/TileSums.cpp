@@ -100,11 +100,17 @@ int64_t TileSums::leafOf(const Pair &pair) {
   return at->second;
 }
 
-/// Products that are zero times zero on both sides are not there: this changes
-/// no step of `dot.nv`, which sees a zero with an exponent below all that f32
-/// keeps (tests/unit/interpreter/TileTest.cpp runs that), and no sum from +0 is
-/// ever -0. Other atoms have no such promise, and a zero beside an element is a
-/// term, for that element may be infinite.
+/// Whether a product of two zeros beyond the extents changes no sum: for
+/// `dot.nv`, which sees a zero with an exponent below all that f32 keeps, and
+/// for `dot.cdna3` beside others (tests/unit/interpreter/TileTest.cpp runs
+/// both), and for an fma where it is -0. A zero beside an element is a term,
+/// for that element may be infinite.
+static bool isNothing(const TileProduct &product) {
+  if (product.atom.terms == 1)
+    return product.a.negative != product.b.negative;
+  return product.atom.family == "dot.nv" || product.atom.family == "dot.cdna3";
+}
+
 algebra::TreeId TileSums::treeOf(ArrayRef<TileProduct> products, int64_t row,
                                  int64_t col) {
   algebra::TreeId sum = store->identity();
@@ -114,14 +120,19 @@ algebra::TreeId TileSums::treeOf(ArrayRef<TileProduct> products, int64_t row,
       int64_t end = std::min(k + product.atom.terms, product.a.cols);
       for (int64_t i = k; i < end; ++i) {
         Element a = found(product.a, row, i), b = found(product.b, col, i);
-        if (!a.first && !b.first && product.atom.family == "dot.nv")
+        if (!a.first && !b.first && isNothing(product))
           continue;
         // Products commute.
         if (a.first != &operand(0))
           std::swap(a, b);
         leaves.push_back(store->leaf(leafOf({a, b})));
       }
-      if (!leaves.empty())
+      // A step of nothing still is one, except that no sum of `dot.nv` is -0,
+      // which is all that it would change.
+      if (product.atom.terms == 1 && !leaves.empty())
+        sum = store->step(sum, leaves.front());
+      else if (product.atom.terms > 1 &&
+               (!leaves.empty() || product.atom.family != "dot.nv"))
         sum = store->fused(product.atom, sum, leaves);
     }
   return sum;
@@ -161,8 +172,9 @@ bool TileSums::describe(const TileValues &values, const Window &to,
     if (!isOwn(product.a, 0, to.row, to.view->rows) ||
         !isOwn(product.b, 1, to.col, to.view->cols))
       return false;
-    text += llvm::formatv("{0} {1} {2} {3}; ", product.a.col, product.b.col,
-                          product.a.cols, product.atom.text());
+    text += llvm::formatv("{0} {1} {2} {3} {4} {5}; ", product.a.col,
+                          product.b.col, product.a.cols, product.atom.text(),
+                          product.a.negative, product.b.negative);
   }
   return true;
 }

@@ -109,7 +109,7 @@ std::string print(mlir::Operation *op);
 /// The extents of dims that a proposal is for.
 std::string rangesText(const schedule::Proposal &proposal);
 /// The passes from a kernel to the target's dialect of LLVM.
-void addLowering(mlir::PassManager &manager, codegen::TargetKind kind,
+void addLowering(mlir::PassManager &manager, const codegen::Target &target,
                  Phase until);
 
 } // namespace bitpact::pipeline

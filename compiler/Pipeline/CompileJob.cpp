@@ -8,6 +8,7 @@
 #include "codegen/Lowering/Passes.h"
 #include "codegen/Lowering/RowLowering.h"
 #include "codegen/Lowering/TileLowering.h"
+#include "codegen/Lowering/TileThreads.h"
 #include "codegen/NVPTX/ConvertKernel.h"
 #include "compiler/Interpreter/TileInterpreter.h"
 #include "compiler/Pipeline/Expectation.h"
@@ -22,20 +23,21 @@ using namespace bitpact::pipeline;
 /// Rows up to this long are proved element by element.
 static constexpr int64_t kLongestProof = 16384;
 
-static std::unique_ptr<Pass> createConversion(codegen::TargetKind kind) {
-  switch (kind) {
+static std::unique_ptr<Pass> createConversion(const codegen::Target &target) {
+  switch (target.kind()) {
   case codegen::TargetKind::Cpu:
     return codegen::createConvertKernelToCPUPass();
   case codegen::TargetKind::Cuda:
     return codegen::createConvertKernelToNVVMPass();
   case codegen::TargetKind::Hip:
-    return codegen::createConvertKernelToROCDLPass();
+    return codegen::createConvertKernelToROCDLPass(target.arch());
   }
   llvm_unreachable("covered above");
 }
 
-void pipeline::addLowering(PassManager &manager, codegen::TargetKind kind,
+void pipeline::addLowering(PassManager &manager, const codegen::Target &target,
                            Phase until) {
+  codegen::TargetKind kind = target.kind();
   bool gpu = kind != codegen::TargetKind::Cpu;
   // Of the conversions to bf16, that of NVIDIA is specified for subnormals.
   bool keepBf16 = kind == codegen::TargetKind::Cuda;
@@ -45,7 +47,7 @@ void pipeline::addLowering(PassManager &manager, codegen::TargetKind kind,
   kernels.addPass(lowering::createExpandNarrowPass(keepBf16));
   if (until < Phase::Convert)
     return;
-  manager.addPass(createConversion(kind));
+  manager.addPass(createConversion(target));
   // What NVVM writes as PTX.
   if (kind == codegen::TargetKind::Cuda)
     manager.addPass(createConvertNVVMToLLVMPass());
@@ -135,6 +137,14 @@ LogicalResult Compilation::lowerTiles(Job &job, ModuleOp module) {
       failed(interpreter::proveSchedule(contract, operatorOf(job.contract),
                                         kernel, kLongestProof)))
     return brokenInvariant(contract.getLoc(), "the proof of the kernel");
+  if (kernel.getSchedule().sharesCopies()) {
+    lowering::TileShare share = lowering::shareOf(kernel);
+    job.tiles.threads = share.threads;
+    // In code for AMD GPUs it has its size.
+    job.tiles.sharedBytes =
+        job.target->kind() == codegen::TargetKind::Hip ? 0 : share.sharedBytes;
+    return success();
+  }
   llvm::Expected<codegen::TileLayout> layout = codegen::layOut(kernel);
   if (!layout)
     return brokenInvariant(contract.getLoc(),
@@ -154,8 +164,7 @@ LogicalResult Compilation::compileJob(Job &job) {
     return success();
   }
   PassManager manager(context);
-  addLowering(manager, job.target->kind(),
-              request.stopAfter.value_or(Phase::Package));
+  addLowering(manager, *job.target, request.stopAfter.value_or(Phase::Package));
   if (failed(manager.run(*module)))
     return brokenInvariant(contract.getLoc(), "conversion");
   if (request.mutateLLVM && request.stopAfter != Phase::Distribute) {

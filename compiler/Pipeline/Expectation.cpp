@@ -48,6 +48,11 @@ codegen::LintExpectation pipeline::expectationOf(pact::ContractOp contract,
     if (auto atom = SymbolTable::lookupNearestSymbolFrom<pact::AtomOp>(
             contract, cast<FlatSymbolRefAttr>(bound.getValue())))
       expected.atoms.push_back(atom.getSymName().str());
+  for (auto reduce : op.getOps<pact::ReduceOp>()) {
+    auto step = contract.getPrimitives().getAs<FlatSymbolRefAttr>(
+        (reduce.getNode() + ".step").str());
+    expected.chainsFma |= step && step.getValue() == "dot.fma.f32";
+  }
   expected.allowFma = fma;
   if (!fma)
     expected.none(OpKind::Fma);

@@ -59,8 +59,10 @@ LogicalResult Compilation::package(CompileResult &result) {
     variant.priority = job.proposal.priority;
     variant.entry = job.entry;
     variant.schedule = job.proposal.text();
-    // No AMD GPU has run it: the lint and the published ISA stand behind it.
-    if (job.target->kind() == codegen::TargetKind::Hip)
+    // No AMD GPU has run it, and no matrix unit of Ampere: the lint and the
+    // published model stand behind it.
+    bool isAmpere = job.target->arch() == "sm_80" && job.proposal.tiles;
+    if (job.target->kind() == codegen::TargetKind::Hip || isAmpere)
       variant.evidence = package::Evidence::Model;
     if (job.proposal.tiles)
       describeTiles(contractOf(job.contract), operatorOf(job.contract),

@@ -54,7 +54,7 @@ void Compilation::loadDialects() {
   DialectRegistry registry;
   for (const Job &job : jobs) {
     PassManager manager(context);
-    addLowering(manager, job.target->kind(), Phase::Package);
+    addLowering(manager, *job.target, Phase::Package);
     manager.getDependentDialects(registry);
   }
   context->appendDialectRegistry(registry);

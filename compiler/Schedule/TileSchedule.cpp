@@ -35,15 +35,38 @@ bool hasAtom(pact::ContractOp contract) {
   });
 }
 
+/// That of wgmma.
+bool isOfWarpgroups(pact::ContractOp contract, pact::OperatorOp op) {
+  auto dots = op.getOps<pact::ReduceOp>();
+  return llvm::any_of(dots, [&](pact::ReduceOp dot) {
+    return lowering::stepOf(contract, dot).starts_with("dot.nv(16,25)");
+  });
+}
+
 } // namespace
+
+std::map<std::string, std::pair<int64_t, int64_t>>
+schedule::tileExtents(pact::ContractOp contract, pact::OperatorOp op) {
+  lowering::TileFamily family = llvm::cantFail(lowering::tileFamily(op));
+  std::map<std::string, std::pair<int64_t, int64_t>> dims;
+  for (const std::string &dim : {family.rowDim, family.colDim})
+    dims[dim] = {1, lowering::kMostTileRows};
+  dims[family.depthDim] = {1, lowering::kMostTileDepth};
+  // What the contract fixes needs no condition.
+  for (NamedAttribute dim : contract.getDims())
+    if (cast<IntegerAttr>(dim.getValue()).getInt() != ShapedType::kDynamic)
+      dims.erase(dim.getName().str());
+  return dims;
+}
 
 void schedule::proposeTiles(pact::ContractOp contract, pact::OperatorOp op,
                             const codegen::Target &target,
                             ArrayRef<std::string> roles,
                             std::vector<Proposal> &proposals,
                             std::vector<std::string> &refusals) {
+  proposeSharedTiles(contract, op, target, roles, proposals, refusals);
   // Other targets have no instruction for it.
-  if (target.spec() != "cuda:sm_90a")
+  if (target.spec() != "cuda:sm_90a" || !isOfWarpgroups(contract, op))
     return;
   for (const Candidate &c : kHopper) {
     auto attr = tile::ScheduleAttr::get(
@@ -56,20 +79,11 @@ void schedule::proposeTiles(pact::ContractOp contract, pact::OperatorOp op,
         refusals.push_back(text);
       continue;
     }
-    lowering::TileFamily family = llvm::cantFail(lowering::tileFamily(op));
-    std::map<std::string, std::pair<int64_t, int64_t>> dims;
-    for (const std::string &dim : {family.rowDim, family.colDim})
-      dims[dim] = {1, lowering::kMostTileRows};
-    dims[family.depthDim] = {1, lowering::kMostTileDepth};
-    // What the contract fixes needs no condition.
-    for (NamedAttribute dim : contract.getDims())
-      if (cast<IntegerAttr>(dim.getValue()).getInt() != ShapedType::kDynamic)
-        dims.erase(dim.getName().str());
     Proposal proposal;
     proposal.tiles = attr;
     proposal.roles = roles.vec();
     proposal.priority = c.priority;
-    proposal.dims = dims;
+    proposal.dims = tileExtents(contract, op);
     proposals.push_back(proposal);
   }
 }

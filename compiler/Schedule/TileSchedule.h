@@ -15,6 +15,17 @@ void proposeTiles(pact::ContractOp contract, pact::OperatorOp op,
                   std::vector<Proposal> &proposals,
                   std::vector<std::string> &refusals);
 
+/// Those whose consumers copy, for targets without a unit for it.
+void proposeSharedTiles(pact::ContractOp contract, pact::OperatorOp op,
+                        const codegen::Target &target,
+                        llvm::ArrayRef<std::string> roles,
+                        std::vector<Proposal> &proposals,
+                        std::vector<std::string> &refusals);
+
+/// Extents that a tile kernel of the operator can have.
+std::map<std::string, std::pair<int64_t, int64_t>>
+tileExtents(pact::ContractOp contract, pact::OperatorOp op);
+
 } // namespace bitpact::schedule
 
 #endif

@@ -22,8 +22,8 @@ static ParseResult parseShape(AsmParser &parser, int64_t &rows, int64_t &cols,
       parser.parseType(elementType))
     return failure();
   if (dims.size() != 2)
-    return parser.emitError(at) << "has " << dims.size()
-                                << " extents; a block has rows and columns";
+    return parser.emitError(at)
+           << "has " << dims.size() << " extents; a block has rows and columns";
   rows = dims[0];
   cols = dims[1];
   return success();
@@ -102,8 +102,12 @@ LogicalResult ScheduleAttr::verify(Emit emitError, int64_t m, int64_t n,
                                    int64_t producerRegisters,
                                    int64_t consumerRegisters) {
   for (auto [name, value, least] :
-       {std::tuple("m", m, 1), {"n", n, 1}, {"k", k, 1}, {"stages", stages, 2},
-        {"consumers", consumers, 1}, {"group", group, 1},
+       {std::tuple("m", m, 1),
+        {"n", n, 1},
+        {"k", k, 1},
+        {"stages", stages, 2},
+        {"consumers", consumers, 1},
+        {"group", group, 1},
         {"producer_registers", producerRegisters, 0},
         {"consumer_registers", consumerRegisters, 0}})
     if (value < least)
@@ -112,9 +116,10 @@ LogicalResult ScheduleAttr::verify(Emit emitError, int64_t m, int64_t n,
   if (m % consumers)
     return emitError() << "m is " << m << "; " << consumers
                        << " consumers cannot share it evenly";
-  if (copy != "bulk" && copy != "plain")
+  if (copy != "bulk" && copy != "plain" && copy != "async" &&
+      copy != "registers")
     return emitError() << "copy is '" << copy
-                       << "'; allowed are bulk and plain";
+                       << "'; allowed are bulk, plain, async and registers";
   return success();
 }
 

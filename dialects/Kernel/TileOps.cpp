@@ -104,6 +104,11 @@ LogicalResult ViewOp::verify() {
 LogicalResult RolesOp::verify() {
   if (getProducer().getNumArguments() != 0)
     return emitOpError() << "has a producer with arguments; it takes none";
+  tile::ScheduleAttr schedule =
+      (*this)->getParentOfType<FuncOp>().getSchedule();
+  if (schedule.sharesCopies() && !getProducer().front().empty())
+    return emitOpError() << "has a producer; with copy \"" << schedule.getCopy()
+                         << "\" consumers copy";
   Region &consumers = getConsumers();
   if (consumers.getNumArguments() != 1 ||
       !consumers.getArgument(0).getType().isInteger(32))
@@ -118,6 +123,8 @@ LogicalResult RolesOp::verify() {
 /// What moves stages on stands in the role that it belongs to.
 static LogicalResult verifyRole(Operation *op, bool inProducer) {
   auto roles = op->getParentOfType<RolesOp>();
+  if (auto func = op->getParentOfType<FuncOp>())
+    inProducer &= !func.getSchedule().sharesCopies();
   if (!roles ||
       roles.getProducer().isAncestor(op->getParentRegion()) != inProducer)
     return op->emitOpError() << "stands outside of the "
@@ -144,6 +151,9 @@ LogicalResult CommitOp::verify() { return verifyRole(*this, true); }
 LogicalResult WaitOp::verify() {
   if (failed(verifyRole(*this, false)))
     return failure();
+  if (getAhead() && int64_t(*getAhead()) < 0)
+    return emitOpError() << "ahead is " << int64_t(*getAhead())
+                         << "; it must not be negative";
   return verifyBlocks(*this);
 }
 

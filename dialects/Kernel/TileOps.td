@@ -108,7 +108,10 @@ def Tile_RolesOp : Tile_Op<"roles", [HasParent<"FuncOp">, NoTerminator,
   let summary = "the producer and the consumers, side by side";
   let description = [{
     The second region runs once for each consumer of the schedule, which gets
-    its number; all see the same pipes.
+    its number; all see the same pipes. Where the schedule has consumers copy
+    (`async`, `registers`), the producer is empty, and each consumer acquires,
+    fetches and commits every stage: the same blocks, of which each copies its
+    share.
 
     Example:
     ```mlir
@@ -149,7 +152,9 @@ class Tile_BlocksOp<string mnemonic> : Tile_StageOp<mnemonic> {
 def Tile_AcquireOp : Tile_BlocksOp<"acquire"> {
   let summary = "the next stage, once all consumers have released it";
   let description = [{
-    In the producer. Its blocks hold nothing. Example: see `tile.roles`.
+    In the producer. Its blocks hold nothing. Where consumers copy, it does not
+    wait: the stage must have been released by all of them before the last
+    `tile.wait`. Example: see `tile.roles`.
   }];
 }
 
@@ -164,7 +169,16 @@ def Tile_CommitOp : Tile_StageOp<"commit"> {
 
 def Tile_WaitOp : Tile_BlocksOp<"wait"> {
   let summary = "the next stage, once its blocks have arrived";
-  let description = "In a consumer. Example: see `tile.roles`.";
+  let description = [{
+    In a consumer. Where consumers copy, they all meet here, and each must have
+    committed the stage and `ahead` stages after it, which need not have
+    arrived. Example: see `tile.roles`; `tile.wait %p ahead 1 : ...`.
+  }];
+  let arguments = (ins Tile_Pipe:$pipe, OptionalAttr<I64Attr>:$ahead);
+  let assemblyFormat = [{
+    $pipe (`ahead` $ahead^)? attr-dict `:` qualified(type($pipe)) `->`
+    qualified(type($blocks))
+  }];
 }
 
 def Tile_ReleaseOp : Tile_StageOp<"release"> {
@@ -180,12 +194,14 @@ def Tile_FetchOp : Tile_Op<"fetch", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "begins to copy a block of a view";
   let description = [{
     Its first element is at (`row`, `col`); elements beyond the extents arrive
-    as zero. Example:
+    as zero, `negative` as -0: beside +0 the product is then -0, which no sum
+    can tell from an element that is skipped. Example:
     `tile.fetch %v[%row, %col] to %a : !tile.view<bf16>, !tile.block<64x64xbf16>`.
   }];
-  let arguments = (ins Tile_View:$view, I32:$row, I32:$col, Tile_Block:$block);
+  let arguments = (ins Tile_View:$view, I32:$row, I32:$col, Tile_Block:$block,
+                       UnitAttr:$negative);
   let assemblyFormat = [{
-    $view `[` $row `,` $col `]` `to` $block attr-dict `:`
+    $view `[` $row `,` $col `]` `to` $block (`negative` $negative^)? attr-dict `:`
     qualified(type($view)) `,` qualified(type($block))
   }];
   let hasVerifier = 1;
@@ -209,13 +225,23 @@ def Tile_RowsOp : Tile_Op<"rows", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Tile_DotOp : Tile_Op<"dot", [MemoryEffects<[MemRead]>]> {
+def Tile_StartOp : Tile_Op<"start", [Pure]> {
+  let summary = "sums to which nothing has been added: +0";
+  let description = "Example: `%s = tile.start : !tile.pending<64x256xf32>`.";
+  let results = (outs Tile_Pending:$result);
+  let assemblyFormat = "attr-dict `:` qualified(type($result))";
+}
+
+def Tile_DotOp : Tile_Op<"dot", [MemoryEffects<[MemRead]>,
+                                 AttrSizedOperandSegments]> {
   let summary = "begins to add products of rows of two blocks";
   let description = [{
     Element (i, j) takes the products of row i of `a` and row j of `b` into its
     sum, as many at a time as the atom has, in ascending order; without `sums`
     from +0. Products that follow each other on the same sums are executed in
-    the order of the program.
+    the order of the program. `first` says how many columns there are: steps of
+    which no column is there are left out. The atom may be a primitive of one
+    product at a time, as `dot.fma.f32`; elements are widened to its format.
 
     Example:
     ```mlir
@@ -228,10 +254,11 @@ def Tile_DotOp : Tile_Op<"dot", [MemoryEffects<[MemRead]>]> {
     ```
   }];
   let arguments = (ins Tile_Block:$a, Tile_Block:$b,
-                       Optional<Tile_Pending>:$sums, StrAttr:$atom);
+                       Optional<Tile_Pending>:$sums, Optional<I32>:$count,
+                       StrAttr:$atom);
   let results = (outs Tile_Pending:$result);
   let assemblyFormat = [{
-    $a `,` $b (`on` $sums^)? `atom` $atom attr-dict `:` qualified(type($a)) `,`
+    $a `,` $b (`on` $sums^)? (`first` $count^)? `atom` $atom attr-dict `:` qualified(type($a)) `,`
     qualified(type($b)) `->` qualified(type($result))
     (`from` qualified(type($sums))^)?
   }];

@@ -73,8 +73,10 @@ def Tile_Schedule : AttrDef<Tile_Dialect, "Schedule"> {
     * `consumers`: roles that share the rows of a block among themselves;
     * `group`: blocks above each other that are computed together, so that they
       find what they share in a cache;
-    * `copy`: `bulk` (whole blocks by a unit of the target, which asks for
-      aligned rows) or `plain`;
+    * `copy`: by a producer, `bulk` (whole blocks by a unit of the target, which
+      asks for aligned rows) or `plain`; or by the consumers themselves, each a
+      share of every block, `async` (what has been committed arrives by itself)
+      or `registers` (on its way it lies in registers, up to the commit);
     * `producer_registers`, `consumer_registers`: 32-bit registers of a lane of
       the role, 0 where the target divides them.
 
@@ -98,6 +100,10 @@ def Tile_Schedule : AttrDef<Tile_Dialect, "Schedule"> {
     /// Rows of a block that one consumer has.
     int64_t rowsPerConsumer() const { return getM() / getConsumers(); }
     bool copiesInBulk() const { return getCopy() == "bulk"; }
+    /// Whether consumers copy, without a producer.
+    bool sharesCopies() const {
+      return getCopy() == "async" || getCopy() == "registers";
+    }
     /// One line for manifests and reports.
     std::string text() const;
   }];

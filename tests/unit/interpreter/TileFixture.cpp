@@ -37,15 +37,32 @@ Case tests::openMatmul() {
                      R"m("k fused(dot.nv(16,25))", "step chain")m"));
 }
 
+Case tests::openCdna3() {
+  return readText(matmulContract("bf16", "dot.cdna3", "step:* k:8",
+                                 R"m("k fused(dot.cdna3)", "step chain")m"));
+}
+
+Case tests::openFma(const std::string &element) {
+  return readText(
+      matmulContract(element, "dot.fma.f32", "k:*", R"("k chain")", "f32"));
+}
+
 tile::ScheduleAttr tests::tiles(int64_t m, int64_t n, int64_t k, int64_t stages,
-                                int64_t consumers, int64_t group) {
+                                int64_t consumers, int64_t group,
+                                llvm::StringRef copy) {
   return tile::ScheduleAttr::get(&context(), m, n, k, stages, consumers, group,
-                                 "bulk", 0, 0);
+                                 copy, 0, 0);
 }
 
 std::vector<tile::ScheduleAttr> tests::allTiles() {
-  return {tiles(128, 256, 64, 4, 2, 8), tiles(8, 4, 16, 2, 1, 1),
-          tiles(12, 8, 32, 3, 3, 2), tiles(4, 16, 48, 5, 2, 3)};
+  return {tiles(128, 256, 64, 4, 2, 8),
+          tiles(8, 4, 16, 2, 1, 1),
+          tiles(12, 8, 32, 3, 3, 2),
+          tiles(4, 16, 48, 5, 2, 3),
+          tiles(128, 256, 64, 3, 2, 8, "async"),
+          tiles(128, 128, 32, 2, 2, 8, "registers"),
+          tiles(8, 4, 16, 4, 2, 1, "async"),
+          tiles(4, 12, 48, 3, 1, 2, "registers")};
 }
 
 TileKernel tests::lower(const Case &of, tile::ScheduleAttr schedule) {
@@ -112,7 +129,7 @@ int tests::agree(const Case &of, std::mt19937 &random) {
   for (tile::ScheduleAttr schedule : allTiles()) {
     TileKernel kernel = lower(of, schedule);
     for (auto [tokens, out, in] :
-         {std::tuple(1, 1, 1), {5, 9, 200}, {131, 37, 97}, {17, 259, 330}})
+         {std::tuple(1, 1, 1), {5, 9, 200}, {131, 37, 97}, {17, 139, 330}})
       for (int64_t programs : {1, 3, 200}) {
         INFO(schedule.text() << ": " << tokens << " x " << out << " x " << in
                              << ", programs " << programs);

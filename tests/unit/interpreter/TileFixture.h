@@ -18,10 +18,13 @@ std::string matmulContract(const std::string &element, const std::string &atom,
                            const std::string &in = "\"*\"");
 /// That of `matmul.json` of the examples, open.
 Case openMatmul();
+/// Steps of eight on gfx942, and a chain of fma.
+Case openCdna3(), openFma(const std::string &element = "f32");
 
 tile::ScheduleAttr tiles(int64_t m, int64_t n, int64_t k, int64_t stages,
-                         int64_t consumers, int64_t group);
-/// That of sm_90a, and small ones.
+                         int64_t consumers, int64_t group,
+                         llvm::StringRef copy = "bulk");
+/// Those of targets, and small ones.
 std::vector<tile::ScheduleAttr> allTiles();
 
 struct TileKernel {

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "contracts/reference/Arithmetic.h"
 #include "contracts/reference/DotAtom.h"
+#include "contracts/reference/Evaluator.h"
 #include "tests/unit/interpreter/TileFixture.h"
 
 #include <catch2/catch.hpp>
@@ -12,12 +13,46 @@ using namespace bitpact::tests;
 
 TEST_CASE("tile kernels give the oracle's bytes") {
   std::mt19937 random(1);
-  CHECK(agree(openMatmul(), random) == 48);
+  const int runs = int(allTiles().size()) * 12;
+  CHECK(agree(openMatmul(), random) == runs);
   Case half = readText(matmulContract("f16", "dot.nv(16,25).f16", "step:* k:16",
                                       R"m("k fused(dot.nv(16,25))",
                                          "step chain")m",
                                       "f32"));
-  CHECK(agree(half, random) == 48);
+  CHECK(agree(half, random) == runs);
+  CHECK(agree(openCdna3(), random) == runs);
+  for (const char *element : {"f32", "bf16"})
+    CHECK(agree(openFma(element), random) == runs);
+}
+
+// Sums that are -0 when the elements end: a zero step of dot.cdna3 makes them
+// +0, an fma with +0 * +0 does.
+TEST_CASE("what is beyond the depth does not change the sign of a sum") {
+  using algebra::Format;
+  auto negative = [](const Case &of, Format element, double a, double b) {
+    reference::Tensor x{element, {1, 1}, {}}, weight = x;
+    for (auto [tensor, value] : {std::pair(&x, a), {&weight, b}}) {
+      uint64_t bits = reference::encode(element, value);
+      for (int byte = 0; byte < algebra::bytes(element); ++byte)
+        tensor->bytes.push_back(uint8_t(bits >> 8 * byte));
+    }
+    interpreter::Tensors given = {{"x", x}, {"weight", weight}};
+    std::vector<uint8_t> wanted =
+        reference::Evaluator(of.read.canonical).run(given, 1).at("y").bytes;
+    CHECK(wanted.back() == 0x80); // -0
+    for (tile::ScheduleAttr schedule : allTiles()) {
+      INFO(schedule.text());
+      TileKernel kernel = lower(of, schedule);
+      interpreter::Tensors all = given;
+      all["y"] = {element, {1, 1}, {}};
+      auto got = interpreter::interpretNumbers(kernel.func, all,
+                                               productDims(1, 1, 1), 1);
+      REQUIRE(succeeded(got));
+      CHECK(got->at("y").bytes == wanted);
+    }
+  };
+  negative(openCdna3(), Format::BF16, -0x1p-80, 0x1p-76);
+  negative(openFma(), Format::F32, -0x1p-80, 0x1p-80);
 }
 
 TEST_CASE("tile kernels have the declared trees") {
@@ -37,6 +72,39 @@ TEST_CASE("tile kernels have the declared trees") {
       REQUIRE(succeeded(proved));
     }
   }
+  auto prove = [](const Case &each) {
+    for (tile::ScheduleAttr schedule : allTiles()) {
+      INFO(schedule.text());
+      TileKernel kernel = lower(each, schedule);
+      Said said;
+      auto proved =
+          interpreter::proveSchedule(each.contract(), each.op(), kernel.func);
+      INFO(said.text);
+      REQUIRE(succeeded(proved));
+    }
+  };
+  prove(openCdna3());
+  prove(openFma());
+  prove(openFma("bf16"));
+}
+
+TEST_CASE("absent columns are left out, or their products are -0") {
+  auto change = [](const Case &each) {
+    TileKernel kernel = lower(each, tiles(8, 4, 16, 2, 1, 1, "async"));
+    kernel.func.walk([](mlir::Operation *op) {
+      if (auto fetch = mlir::dyn_cast<tile::FetchOp>(op))
+        fetch.setNegative(false);
+      if (auto dot = mlir::dyn_cast<tile::DotOp>(op))
+        dot.getCountMutable().clear();
+    });
+    Said said;
+    CHECK(failed(
+        interpreter::proveSchedule(each.contract(), each.op(), kernel.func)));
+    CHECK_THAT(said.text, Catch::Contains("the kernel's tree is not the "
+                                          "contract's"));
+  };
+  change(openCdna3());
+  change(openFma());
 }
 
 TEST_CASE("the tree of a tile kernel is read, not assumed") {
@@ -71,12 +139,17 @@ TEST_CASE("another cut of the dot is another tree") {
 TEST_CASE("zeros beyond an extent are as if they were not there") {
   std::mt19937 random(1);
   using algebra::Format;
-  for (const char *text : {"dot.nv(16,25)", "dot.nv(8,25)", "dot.nv(8,24)"}) {
+  for (const char *text :
+       {"dot.nv(16,25)", "dot.nv(8,25)", "dot.nv(8,24)", "dot.cdna3"}) {
     algebra::Atom atom = algebra::Atom::parse(text);
+    bool isNv = atom.family == "dot.nv";
     int least = 0;
     for (int trial = 0; trial < 200000; ++trial) {
       Format element = trial % 2 ? Format::BF16 : Format::F16;
+      // Beside others; for dot.nv also alone.
       int terms = int(random() % uint32_t(atom.terms + 1));
+      if (!isNv)
+        terms = std::max(terms, 1);
       double a[16] = {}, b[16] = {};
       for (int i = 0; i < terms; ++i) {
         a[i] = reference::decode(element, random() & 0xffff);
@@ -86,7 +159,7 @@ TEST_CASE("zeros beyond an extent are as if they were not there") {
       if (trial % 4 == 0) // subnormal
         sum = reference::decode(Format::F32, random() & 0x807fffff);
       least += sum != 0 && std::fabs(sum) < 0x1p-126;
-      if (sum == 0)
+      if (sum == 0 && isNv)
         sum = 0; // sums from +0 are never -0
       double with =
                  reference::dotStep(atom, element, a, b, int(atom.terms), sum),
