@@ -18,7 +18,7 @@ module attributes {test.s = #tile.schedule<m = 65, n = 8, k = 64, stages = 2, co
 
 // -----
 
-// expected-error @+1 {{copy is 'fast'; allowed are bulk and plain}}
+// expected-error @+1 {{copy is 'fast'; allowed are bulk, plain, async and registers}}
 module attributes {test.s = #tile.schedule<m = 64, n = 8, k = 64, stages = 2, consumers = 1, group = 1, copy = "fast", producer_registers = 0, consumer_registers = 0>} {}
 
 // -----
@@ -313,5 +313,29 @@ tile.func @f(%x: !kernel.buffer<bf16>, %s: i64, %n: i64) slots ["x", "x:0", "n"]
     %e = tile.load %v[%z, %z] : !tile.view<bf16> -> !tile.values<64x8xbf16>
   } consumers {
   ^bb0(%c: i32):
+  }
+}
+
+// -----
+
+tile.func @f(%x: !kernel.buffer<bf16>, %n: i64) slots ["x", "n"] schedule <m = 64, n = 64, k = 64, stages = 2, consumers = 1, group = 1, copy = "async", producer_registers = 0, consumer_registers = 0> {
+  %p = tile.pipe : !tile.pipe<2 of !tile.block<64x64xbf16>>
+  // expected-error @+1 {{has a producer; with copy "async" consumers copy}}
+  tile.roles producer {
+    %zero = arith.constant 0 : i32
+  } consumers {
+  ^bb0(%number: i32):
+  }
+}
+
+// -----
+
+tile.func @f(%x: !kernel.buffer<bf16>, %n: i64) slots ["x", "n"] schedule <m = 64, n = 64, k = 64, stages = 2, consumers = 1, group = 1, copy = "async", producer_registers = 0, consumer_registers = 0> {
+  %p = tile.pipe : !tile.pipe<2 of !tile.block<64x64xbf16>>
+  tile.roles producer {
+  } consumers {
+  ^bb0(%number: i32):
+    // expected-error @+1 {{ahead is -1; it must not be negative}}
+    %a = tile.wait %p ahead -1 : !tile.pipe<2 of !tile.block<64x64xbf16>> -> !tile.block<64x64xbf16>
   }
 }

@@ -67,3 +67,28 @@ tile.func @product(%x: !kernel.buffer<bf16>, %s: i64, %y: !kernel.buffer<bf16>, 
     tile.put %narrow to %to[%zero, %zero] : !tile.values<64x256xbf16>, !tile.view<bf16>
   }
 }
+
+// Consumers that copy.
+// CHECK-LABEL: tile.func @shared
+tile.func @shared(%x: !kernel.buffer<f32>, %stride: i64, %rows: i64, %cols: i64)
+    slots ["x", "x:0", "rows", "cols"]
+    schedule <m = 8, n = 8, k = 16, stages = 3, consumers = 1, group = 1, copy = "async",
+              producer_registers = 0, consumer_registers = 0> {
+  %from = tile.view %x[%rows, %cols] stride %stride : !kernel.buffer<f32>, !tile.view<f32>
+  %pipe = tile.pipe : !tile.pipe<3 of !tile.block<8x16xf32>>
+  tile.roles producer {
+  } consumers {
+  ^bb0(%number: i32):
+    %stage = tile.acquire %pipe : !tile.pipe<3 of !tile.block<8x16xf32>> -> !tile.block<8x16xf32>
+    // CHECK: tile.fetch %{{.*}}[%{{.*}}, %{{.*}}] to %{{.*}} negative :
+    tile.fetch %from[%number, %number] to %stage negative : !tile.view<f32>, !tile.block<8x16xf32>
+    tile.commit %pipe : !tile.pipe<3 of !tile.block<8x16xf32>>
+    // CHECK: %[[START:.*]] = tile.start : !tile.pending<8x8xf32>
+    %start = tile.start : !tile.pending<8x8xf32>
+    // CHECK: tile.wait %{{.*}} ahead 1 :
+    %ready = tile.wait %pipe ahead 1 : !tile.pipe<3 of !tile.block<8x16xf32>> -> !tile.block<8x16xf32>
+    // CHECK: tile.dot %{{.*}}, %{{.*}} on %[[START]] first %{{.*}} atom "dot.fma.f32"
+    %sums = tile.dot %ready, %ready on %start first %number atom "dot.fma.f32"
+      : !tile.block<8x16xf32>, !tile.block<8x16xf32> -> !tile.pending<8x8xf32> from !tile.pending<8x8xf32>
+  }
+}

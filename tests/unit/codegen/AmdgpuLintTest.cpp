@@ -156,12 +156,83 @@ TEST_CASE("a square root is its correction by both neighbours") {
 
 TEST_CASE("what the contract has is allowed on AMD GPUs") {
   CHECK(rulesOf("v_fma_f32 v0, v1, v2, v3", {true}) == "");
-  CHECK(rulesOf("v_mfma_f32_32x32x2f32 a[0:31], v0, v1, a[0:31]",
-                {true, {"dot.cdna3"}}) == "");
   LintExpectation local;
   local.allowLocal = true;
   CHECK(rulesOf("scratch_load_dword v0, off, s0", local) == "");
   CHECK(rulesOf("v_max_f32_e32 v0, v1, v2\nv_cmp_u_f32_e32 vcc, v1, v2") == "");
+}
+
+namespace {
+
+/// Code for that architecture with one matrix instruction.
+std::string matrixCode(const char *arch, const char *instruction,
+                       const char *modifiers = "") {
+  return std::string(".amdgcn_target \"amdgcn-amd-amdhsa--") + arch +
+         "\"\n" + instruction + " a[0:15], v[0:1], v[2:3], a[0:15]" + modifiers;
+}
+
+} // namespace
+
+TEST_CASE("matrix instructions of AMD GPUs are steps of what the contract has") {
+  LintExpectation cdna3, half, chain;
+  cdna3.atoms = {"dot.cdna3"};
+  half.atoms = {"dot.cdna3.f16"};
+  chain.allowFma = chain.chainsFma = true;
+  chain.some(OpKind::Fma);
+  CHECK(rulesOf(matrixCode("gfx942", "v_mfma_f32_32x32x8_bf16"), cdna3) == "");
+  CHECK(rulesOf(matrixCode("gfx942", "v_mfma_f32_16x16x16_bf16"), cdna3) ==
+        "");
+  CHECK(rulesOf(matrixCode("gfx942", "v_mfma_f32_32x32x8_f16"), half) == "");
+  // Another format, another depth, another architecture.
+  CHECK(rulesOf(matrixCode("gfx942", "v_mfma_f32_32x32x8_f16"), cdna3) ==
+        "L6 L11");
+  CHECK(rulesOf(matrixCode("gfx942", "v_mfma_f32_32x32x4_2b_bf16"), cdna3) ==
+        "L6 L11");
+  CHECK(rulesOf(matrixCode("gfx90a", "v_mfma_f32_32x32x8bf16_1k"), cdna3) ==
+        "L6 L11");
+  CHECK(rulesOf(matrixCode("gfx950", "v_mfma_f32_32x32x8_bf16"), cdna3) ==
+        "L6 L11");
+  CHECK(rulesOf("v_mul_f32_e32 v0, v1, v2", cdna3) == "L11");
+  // A chain of fma is no step of an atom, and an atom is none of a chain.
+  OpCounts counts;
+  CHECK(rulesOf(matrixCode("gfx942", "v_mfma_f32_32x32x2_f32"), chain,
+                &counts) == "");
+  CHECK(counts[size_t(OpKind::Fma)] == 2);
+  CHECK(rulesOf(matrixCode("gfx90a", "v_mfma_f32_32x32x2f32"), chain) == "");
+  CHECK(rulesOf(matrixCode("gfx90a", "v_mfma_f32_16x16x4f32"), chain,
+                &counts) == "");
+  CHECK(counts[size_t(OpKind::Fma)] == 4);
+  CHECK(rulesOf(matrixCode("gfx950", "v_mfma_f32_32x32x2_f32"), chain) ==
+        "L6 L11");
+  CHECK(rulesOf(matrixCode("gfx942", "v_mfma_f32_32x32x4_xf32"), chain) ==
+        "L6 L11");
+  CHECK(rulesOf(matrixCode("gfx942", "v_mfma_f32_32x32x8_bf16"), chain) ==
+        "L6 L11");
+  CHECK(rulesOf(matrixCode("gfx942", "v_mfma_f32_32x32x2_f32"), cdna3) ==
+        "L6 L11");
+  // fma of another node do not make a chain of this one.
+  CHECK(rulesOf(matrixCode("gfx942", "v_mfma_f32_32x32x2_f32"), {true}) ==
+        "L6");
+  CHECK(rulesOf(matrixCode("gfx942", "v_mfma_f32_32x32x2_f32", " cbsz:1"),
+                chain) == "L6");
+}
+
+TEST_CASE("the guess of an integer quotient is no approximation") {
+  const std::string guess = "v_cvt_f32_u32_e32 v0, v1\n"
+                            "v_rcp_iflag_f32_e32 v0, v0\n"
+                            "v_mul_f32_e32 v0, 0x4f7ffffe, v0\n"
+                            "v_cvt_u32_f32_e32 v0, v0";
+  LintExpectation none;
+  none.none(OpKind::Mul);
+  CHECK(rulesOf(guess, none) == "");
+  for (const char *part : {"v_cvt_f32_u32", "v_mul_f32", "v_cvt_u32_f32"}) {
+    INFO(part);
+    CHECK(llvm::StringRef(rulesOf(without(guess, part))).contains("L3"));
+  }
+  // Its float goes nowhere else.
+  CHECK(rulesOf("v_cvt_f32_u32_e32 v0, v1\nv_rcp_iflag_f32_e32 v0, v0\n"
+                "v_add_f32_e32 v3, v0, v2\nv_mul_f32_e32 v0, 0x4f7ffffe, v0\n"
+                "v_cvt_u32_f32_e32 v0, v0") == "L3");
 }
 
 TEST_CASE("counts out of range, and text that is no kernel") {

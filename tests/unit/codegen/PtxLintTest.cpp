@@ -124,6 +124,14 @@ TEST_CASE("a contract's atom is executed by its instruction and by no other") {
                     "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
                     "{%f1};",
                 bf16) == "L6 L11");
+  // On Ampere both lengths are steps of eight.
+  for (const char *shape : {"m16n8k8", "m16n8k16"}) {
+    std::string ampere = std::string(".target sm_80\nmma.sync.aligned.") +
+                         shape + ".row.col.f32.bf16.bf16.f32 {%f1};";
+    CHECK(rulesOf(ampere, withAtom("dot.nv(8,24)")) == "");
+    CHECK(rulesOf(ampere, withAtom("dot.nv(8,24).f16")) == "L6 L11");
+    CHECK(rulesOf(ampere, withAtom("dot.nv(8,25)")) == "L6 L11");
+  }
   // Sums that are kept in f16 are rounded otherwise.
   CHECK(rulesOf(hopper + "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 "
                          "{%f1};",

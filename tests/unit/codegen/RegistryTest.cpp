@@ -69,7 +69,10 @@ TEST_CASE("A4 lists the atoms a target has") {
   for (const Target *target : builtinTargets().all()) {
     CHECK(target->hasAtom("dot.fma.f32"));
     CHECK(target->hasAtom("dot.fma.f64"));
-    CHECK_FALSE(target->hasAtom("dot.cdna3"));
+    CHECK(target->hasAtom("dot.cdna3") == (target->spec() == "hip:gfx942"));
+    CHECK(target->hasAtom("dot.nv(8,24)") == (target->spec() == "cuda:sm_80"));
+    CHECK(target->hasAtom("dot.nv(16,25)") ==
+          (target->spec() == "cuda:sm_90a"));
   }
   CHECK(
       builtinTargets().find("cpu:x86-64-v3")->missingAtomMessage("dot.cdna3") ==

@@ -145,5 +145,6 @@ pact.contract "c" of @f dims {tokens = ?, hidden = 64}
   CHECK(refusal(text, "cuda:sm_80") ==
         std::vector<std::string>{
             "contract 'c': primitive 'd.step': cuda:sm_80 has no atom "
-            "'dot.nv(16,25)'; it has dot.fma.f32, dot.fma.f64 [A4]"});
+            "'dot.nv(16,25)'; it has dot.fma.f32, dot.fma.f64, dot.nv(8,24), "
+            "dot.nv(8,24).f16 [A4]"});
 }
