@@ -120,6 +120,10 @@ TileMachine::Outcome TileMachine::meet(Role &role, tile::WaitOp op,
   if (pipe.arrived[role.consumer] == meeting) {
     int64_t after = pipe.committed[role.consumer] - meeting - 1,
             ahead = int64_t(op.getAhead().value_or(0));
+    if (after < 0) {
+      error(role, op) << "waits for a stage that it has not committed";
+      return Outcome::Failed;
+    }
     if (after < ahead) {
       error(role, op) << "has committed " << after
                       << " stages after the one it waits for, where " << ahead

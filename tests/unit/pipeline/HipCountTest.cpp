@@ -82,6 +82,7 @@ void keepLoops(mlir::ModuleOp module) {
 
 struct Compiled {
   std::map<std::string, OpCounts> kernels, code; // by entry
+  OpCounts tiles{};                              // of a tile kernel
   std::string said;
   bool succeeded = false;
 };
@@ -132,6 +133,7 @@ Compiled compile(const std::string &contract, const std::string &target,
     for (const nlohmann::json &variant : manifest.at("variants")) {
       std::string file = variant.at("inspect").at(0).at("file");
       codegen::LintExpectation expected{true};
+      expected.chainsFma = true;
       expected.allowLocal = true;
       OpCounts counts{};
       codegen::lintGcn(textOf(fs::path(request.output) / file), expected,
@@ -139,7 +141,9 @@ Compiled compile(const std::string &contract, const std::string &target,
       // A row in each lane is left out: of some, the machine code has one
       // addition more than the kernel, and why has not been traced.
       std::string schedule = variant.at("schedule");
-      if (schedule.find("row_per_lane") == schedule.npos)
+      if (schedule.rfind("tiles ", 0) == 0)
+        result.tiles = counts;
+      else if (schedule.find("row_per_lane") == schedule.npos)
         result.code[variant.at("entry")] = counts;
     }
   }
@@ -192,7 +196,31 @@ TEST_CASE("machine code of AMD GPUs has exactly its kernel's operations") {
         CHECK(counts == done.kernels.at(entry));
       }
     }
-  CHECK(lacking == 3 * int(std::size(kTargets))); // products of matrices
+  // Products of matrices: six for units of NVIDIA, one for that of gfx942.
+  CHECK(lacking == 6 * int(std::size(kTargets)) + 2);
+}
+
+// A kernel of tiles names no elements. What a wave does follows from its part
+// of a block, 64 x 64, and the depth of a stage, which stands twice: in the
+// loop over stages, and in the one over the last.
+TEST_CASE("products of matrices on AMD GPUs have the fma of a stage, twice") {
+  const std::string library = BITPACT_CONTRACTS "/library/examples/";
+  auto fmas = [&](const char *contract, const char *target) {
+    Compiled done = compile(library + contract, target);
+    INFO(contract << " for " << target << "\n" << done.said);
+    REQUIRE(done.succeeded);
+    CHECK(done.tiles[size_t(OpKind::Add)] == 0);
+    CHECK(done.tiles[size_t(OpKind::Mul)] == 0);
+    return done.tiles[size_t(OpKind::Fma)];
+  };
+  // 64 bytes of a row: 16 f32 or 32 bf16, one fma each for 2 x 2 blocks.
+  for (const char *target : {"hip:gfx90a", "hip:gfx942"}) {
+    CHECK(fmas("matmul_fma.json", target) == 2 * 2 * 2 * 16);
+    CHECK(fmas("matmul_fma_bf16.json", target) == 2 * 2 * 2 * 32);
+  }
+  // 64 sums a lane, and a loop over pieces of 16 bytes.
+  CHECK(fmas("matmul_fma.json", "hip:gfx950") == 2 * 64 * 4);
+  CHECK(fmas("matmul_fma_bf16.json", "hip:gfx950") == 2 * 64 * 8);
 }
 
 namespace {
