@@ -23,6 +23,8 @@ constexpr int64_t kGroup = 8;
 /// side: 64 x 64 elements for each warp of mma.sync, so that a read of shared
 /// memory is used most, and no more than its registers have sums for.
 constexpr Candidate kAmpere = {128, 256, 128, 3, 2, "async"};
+/// Half as wide where other tensors meet the sums in registers.
+constexpr Candidate kAmpereMore = {128, 128, 128, 4, 2, "async"};
 /// A chain of fma has 64 sums for each thread, 8 x 8.
 constexpr Candidate kVector = {128, 128, 128, 3, 2, "async"};
 /// CDNA: 64 x 64 for each wave, as 2 x 2 of its matrix instruction or 8 x 8 for
@@ -32,7 +34,8 @@ constexpr Candidate kCdna = {128, 128, 64, 2, 2, "registers"};
 
 /// The step decides; whether the target has it is known. None for what other
 /// schedules serve.
-const Candidate *candidateOf(StringRef step, const codegen::Target &target) {
+const Candidate *candidateOf(StringRef step, bool others,
+                             const codegen::Target &target) {
   bool isChain = step == "dot.fma.f32";
   switch (target.kind()) {
   case codegen::TargetKind::Cpu:
@@ -40,7 +43,9 @@ const Candidate *candidateOf(StringRef step, const codegen::Target &target) {
   case codegen::TargetKind::Cuda:
     if (isChain)
       return &kVector;
-    return step.starts_with("dot.nv(8,24)") ? &kAmpere : nullptr;
+    if (!step.starts_with("dot.nv(8,24)"))
+      return nullptr;
+    return others ? &kAmpereMore : &kAmpere;
   case codegen::TargetKind::Hip:
     return isChain || step.starts_with("dot.cdna3") ? &kCdna : nullptr;
   }
@@ -61,8 +66,8 @@ void schedule::proposeSharedTiles(pact::ContractOp contract,
     llvm::consumeError(family.takeError());
     return;
   }
-  const Candidate *c =
-      candidateOf(lowering::stepOf(contract, family->dot), target);
+  const Candidate *c = candidateOf(lowering::stepOf(contract, family->dot),
+                                   !family->others.empty(), target);
   if (!c)
     return;
   Type element = cast<TypeAttr>(contract.getTypes().get(family->a)).getValue();
