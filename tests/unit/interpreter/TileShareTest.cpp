@@ -82,6 +82,6 @@ TEST_CASE("a share that a consumer does not copy") {
   std::string said = saidOf("registers", [](tile::FuncOp func) {
     all<tile::FetchOp>(func)[3].erase();
   });
-  CHECK_THAT(said, Contains("tile.commit of program 0, consumer 0: block 1 has "
+  CHECK_THAT(said, Contains("tile.commit of program 0, consumer 1: block 1 has "
                             "not been fetched"));
 }
