@@ -2,6 +2,7 @@
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/Target/IRPipeline.h"
+#include "codegen/Target/BrainFloats.h"
 #include "codegen/Target/Target.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
@@ -89,6 +90,7 @@ lowerToIR(mlir::ModuleOp source, LLVMContext &context, TargetMachine &machine,
   StringRef target = machine.getTargetCPU();
   if (failed(reportFindings(location, target, lintIR(*module, false))))
     return mlir::failure();
+  widenBrainFloatsInIntegers(*module);
   optimise(*module, machine);
   std::string error;
   raw_string_ostream stream(error);

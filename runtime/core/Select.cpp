@@ -217,6 +217,15 @@ void bind(const Kernel &kernel, const bitpact_launch_args &args, Bound &bound) {
                  kernel.dims[i].name, bound.dims[i]);
 }
 
+// The copy unit writes pieces of 16 bytes: into what lies behind a row that
+// ends within one.
+static bool endsWithPiece(const Kernel &kernel, const Candidate &candidate,
+                          const Bound &bound, size_t tensor) {
+  const TensorPlan &plan = kernel.tensors[tensor];
+  return !(candidate.mapped >> tensor & 1) || !plan.isOutput ||
+         bound.dims[plan.dims[1]] * plan.elementBytes % 16 == 0;
+}
+
 // What a copy unit can be told: rows that follow each other, not too far apart.
 static bool hasPitch(const Kernel &kernel, const Candidate &candidate,
                      const Bound &bound, size_t tensor) {
@@ -244,7 +253,8 @@ static bool fits(const Kernel &kernel, const Candidate &candidate,
     for (uint32_t axis = 0; axis + 1 < kernel.tensors[i].rank; ++axis)
       if (bound.strides[i][axis] % candidate.strideMultiple[i])
         return false;
-    if (!hasPitch(kernel, candidate, bound, i))
+    if (!hasPitch(kernel, candidate, bound, i) ||
+        !endsWithPiece(kernel, candidate, bound, i))
       return false;
   }
   return true;
@@ -275,6 +285,10 @@ static std::string misfit(const Kernel &kernel, const Candidate &candidate,
                            "multiple of {}",
                            name, bound.strides[i][axis], axis,
                            candidate.strideMultiple[i]);
+    if (!endsWithPiece(kernel, candidate, bound, i))
+      return fmt::format("tensor '{}' has rows of {} elements, it needs rows "
+                         "of whole 16-byte pieces",
+                         name, bound.dims[kernel.tensors[i].dims[1]]);
     if (!hasPitch(kernel, candidate, bound, i))
       return fmt::format("tensor '{}' has stride {}, it needs rows that follow "
                          "each other within 2^40 bytes",

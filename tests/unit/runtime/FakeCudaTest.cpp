@@ -283,6 +283,46 @@ TEST_CASE("tiles: persistent programs, and a tensor map by value") {
   log.parameters = 0;
 }
 
+TEST_CASE("tiles: rows that the copy unit writes end with whole pieces") {
+  Scratch scratch;
+  Package sample;
+  package::ContractEntry contract = mapContract();
+  contract.dims["hidden"] = package::dynamicExtent;
+  sample.add(contract);
+  package::Variant tiles = variantOf(contract, "tiles", "row_sum");
+  tiles.target = {package::TargetKind::Cuda, "sm_90a", ""};
+  tiles.code.file = "code/tiles.cubin";
+  tiles.launch = {};
+  tiles.launch.threads = 128;
+  tiles.launch.tiles = {{"tokens", 64}, {"hidden", 32}};
+  package::Argument map;
+  map.kind = package::ArgumentKind::TensorMap;
+  map.tensor = "y";
+  map.box = {64, 32, 128};
+  tiles.arguments.push_back(map);
+  tiles.when.align["y"] = 16;
+  tiles.when.strideMultiple["y"] = 4;
+  sample.add(tiles, elf);
+  sample.write(scratch / "pkg");
+  OpenPackage package = open(scratch / "pkg");
+  OpenDevice cuda = device("cuda:0");
+  OpenKernel kernel = test::kernel(package, cuda);
+  alignas(256) static float x[2 * 40], y[2 * 40];
+  auto launch = [&](int64_t rows, int64_t columns) {
+    Tensor from(x, {rows, columns}, {kDLFloat, 32, 1}, {40, 1});
+    Tensor to(y, {rows, columns}, {kDLFloat, 32, 1}, {40, 1});
+    from.tensor.device = to.tensor.device = {kDLCUDA, 0};
+    Launch one(from, to);
+    bitpact_status status = one.run(kernel);
+    return status == BITPACT_OK ? std::string() : bitpact_last_error();
+  };
+  CHECK(launch(2, 36) == "");
+  CHECK(launch(1, 4) == "");
+  CHECK_THAT(launch(2, 33), Contains("tensor 'y' has rows of 33 elements, it "
+                                     "needs rows of whole 16-byte pieces"));
+  CHECK_THAT(launch(1, 1), Contains("rows of 1 elements"));
+}
+
 TEST_CASE_METHOD(Cuda, "text, too much shared memory, too many threads") {
   OpenDevice cuda = device("cuda:0");
   CHECK_THAT(lookupError(cuda, "decode", nullptr, BITPACT_BAD_PACKAGE),
