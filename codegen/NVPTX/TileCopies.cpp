@@ -16,23 +16,39 @@ void TileKernel::fetch(tile::FetchOp op) {
     fetchPlain(op);
 }
 
-/// Elements beyond the extents arrive as zero, and count as bytes.
+/// Elements beyond the extents arrive as zero, and count as bytes. Of what a
+/// cluster shares each CTA brings its part to all, at the same place and with
+/// the same barrier of each.
 void TileKernel::fetchInBulk(tile::FetchOp op) {
-  tile::BlockType block = op.getBlock().getType();
+  const TileLayout::Place &place = layout.placeOf(op.getBlock());
   auto view = op.getView().getDefiningOp<tile::ViewOp>();
   const Cursor &cursor =
       produced[op.getBlock().getDefiningOp<tile::AcquireOp>().getPipe()];
   Value barrier =
       barrierAt(op.getBlock().getDefiningOp<tile::AcquireOp>().getPipe(),
                 stageOf(cursor), /*empty=*/false);
-  NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-      builder, loc, toCluster(shared(offsets.lookup(op.getBlock()))),
-      mapArgument(
-          {tensorOf(func, view).str(), block.getRows(), block.getCols()}),
-      ValueRange{op.getCol(), op.getRow()}, barrier, ValueRange(), Value(),
-      Value(),
-      NVVM::TMALoadModeAttr::get(builder.getContext(), NVVM::TMALoadMode::TILE),
-      builder.getBoolAttr(false), NVVM::CTAGroupKindAttr(), Value());
+  int64_t rows = place.rows, cols = boxCols(view.getType().getElementType());
+  Value row = op.getRow(), to = offsets.lookup(op.getBlock()), all;
+  if (place.isShared) {
+    rows /= schedule.getCluster();
+    to = add(to, mul(rank, rows * kSwizzledRow));
+    all = LLVM::ConstantOp::create(
+        builder, loc, builder.getI16Type(),
+        builder.getI16IntegerAttr((1 << schedule.getCluster()) - 1));
+  }
+  if (isCluster())
+    row = add(row, mul(rank, rows));
+  for (int64_t panel = 0; panel < place.panels; ++panel) {
+    Value at = panel ? add(to, i32(panel * place.panelBytes())) : to;
+    Value col = panel ? add(op.getCol(), i32(panel * cols)) : op.getCol();
+    NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
+        builder, loc, toCluster(shared(at)),
+        mapArgument({tensorOf(func, view).str(), rows, cols}),
+        ValueRange{col, row}, barrier, ValueRange(), all, Value(),
+        NVVM::TMALoadModeAttr::get(builder.getContext(),
+                                   NVVM::TMALoadMode::TILE),
+        builder.getBoolAttr(false), NVVM::CTAGroupKindAttr(), Value());
+  }
 }
 
 //===- plain
@@ -46,8 +62,15 @@ static constexpr int64_t kRowPieces = kSwizzledRow / kPiece;
 /// where the copy unit would: in a row r of a block, piece c at place c xor r
 /// mod 8.
 void TileKernel::fetchPlain(tile::FetchOp op) {
+  for (int64_t i = 0; i < layout.placeOf(op.getBlock()).panels; ++i)
+    copyPanel(op, i);
+}
+
+void TileKernel::copyPanel(tile::FetchOp op, int64_t panel) {
   tile::BlockType block = op.getBlock().getType();
-  Value start = offsets.lookup(op.getBlock());
+  Value start =
+      add(offsets.lookup(op.getBlock()),
+          i32(panel * layout.placeOf(op.getBlock()).panelBytes()));
   Value aligned = hasAlignedRows(op.getView().getDefiningOp<tile::ViewOp>());
   int64_t pieces = block.getRows() * kRowPieces;
   Value column = LLVM::AndOp::create(builder, loc, thread, i32(kRowPieces - 1));
@@ -60,7 +83,8 @@ void TileKernel::fetchPlain(tile::FetchOp op) {
     Value row = LLVM::LShrOp::create(
         builder, loc, add(loop.getInductionVar(), i32(i * kWarpgroup)),
         i32(llvm::Log2_64(kRowPieces)));
-    loaded.push_back({row, loadPiece(op, row, column, aligned)});
+    Value inBlock = add(column, i32(panel * kRowPieces));
+    loaded.push_back({row, loadPiece(op, row, inBlock, aligned)});
   }
   for (auto [row, piece] : loaded) {
     Value turned = LLVM::XOrOp::create(

@@ -43,6 +43,11 @@ TileKernel::Place TileKernel::placeOf(tile::ViewOp view, Value row, Value col,
   Value inQuad = LLVM::AndOp::create(builder, loc, lane, i32(3));
   Value above = wide(row), left = wide(col);
   place.row = add(above, wide(add(mul(warp, kWarpRows), quad)));
+  // Of the rows that a warpgroup computes, those of the values are meant.
+  place.end = view.getRows();
+  if (values.getRows() < kDotRows)
+    place.end = LLVM::SMinOp::create(builder, loc, place.end,
+                                     add(above, i64(values.getRows())));
   place.col = add(left, wide(mul(inQuad, 2)));
   // Rows do not count where all have the same elements.
   int64_t bytes = 2 * elementBytes(place.element);
@@ -65,8 +70,7 @@ TileKernel::Place TileKernel::placeOf(tile::ViewOp view, Value row, Value col,
           LLVM::AndOp::create(builder, loc, address, i64(bytes - 1)), i64(0)),
       atMost(left, values.getCols(), view.getCols()));
   if (view.getStride())
-    place.isWhole =
-        both(place.isWhole, atMost(above, values.getRows(), view.getRows()));
+    place.isWhole = both(place.isWhole, hasRow(place, /*h=*/1));
   return place;
 }
 
@@ -90,7 +94,7 @@ Value TileKernel::pointerTo(const Place &place, int64_t j, int64_t h,
 /// Whether row h, or element i of pair j of a row, is within the extents.
 Value TileKernel::hasRow(const Place &place, int64_t h) {
   Value row = h ? add(place.row, i64(h * kPairRows)) : place.row;
-  return isLess(row, place.view.getRows());
+  return isLess(row, place.end);
 }
 
 Value TileKernel::hasCol(const Place &place, int64_t j, int64_t i) {
@@ -131,7 +135,7 @@ void TileKernel::load(tile::LoadOp op) {
   auto view = op.getView().getDefiningOp<tile::ViewOp>();
   Place place = placeOf(view, op.getRow(), op.getCol(), type);
   SmallVector<Value> &all = pairs[op.getResult()];
-  all.assign(type.getRows() * type.getCols() / kWarpgroup / 2, Value());
+  all.assign(kDotRows * type.getCols() / kWarpgroup / 2, Value());
   if (view.getAlong() == "rows") {
     Value ofRow[2];
     for (int64_t h = 0; h < 2; ++h) {

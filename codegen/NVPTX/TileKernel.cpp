@@ -101,6 +101,10 @@ void TileKernel::createFunction() {
       builder.getDenseI32ArrayAttr({int32_t(layout.threads), 1, 1}));
   target->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                   builder.getI32IntegerAttr(1));
+  if (isCluster())
+    target->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(),
+                    builder.getDenseI32ArrayAttr(
+                        {int32_t(schedule.getCluster()), 1, 1}));
   // A map is 128 bytes by value, in the constant bank.
   auto bytes = LLVM::LLVMArrayType::get(builder.getI8Type(), 128);
   for (unsigned i = slots; i < types.size(); ++i) {
@@ -138,6 +142,8 @@ void TileKernel::prologue() {
   thread = NVVM::ThreadIdXOp::create(builder, loc, builder.getI32Type());
   own = LLVM::AndOp::create(builder, loc, thread, i32(kWarpgroup - 1));
   lane = LLVM::AndOp::create(builder, loc, thread, i32(31));
+  if (isCluster())
+    rank = NVVM::ClusterId::create(builder, loc, builder.getI32Type());
   guarded(isZero(thread), [&] {
     for (auto &[pipe, place] : layout.pipes)
       initialise(place, cast<tile::PipeType>(pipe.getType()).getStages());
@@ -147,14 +153,29 @@ void TileKernel::prologue() {
                                entry->getArgument(slots + i), Value(),
                                builder.getUnitAttr());
   });
-  NVVM::BarrierOp::create(builder, loc);
+  if (isCluster())
+    meetCluster();
+  else
+    NVVM::BarrierOp::create(builder, loc);
+  // What follows in the stream may begin where multiprocessors become free; it
+  // waits, as this does, for what was there before it touches a tensor.
+  for (auto action : {NVVM::GridDepActionKind::launch_dependents,
+                      NVVM::GridDepActionKind::wait})
+    NVVM::GriddepcontrolOp::create(
+        builder, loc, NVVM::GridDepActionKindAttr::get(context, action));
+}
+
+/// Nobody goes on, or ends, before all CTAs have come here.
+void TileKernel::meetCluster() {
+  NVVM::ClusterArriveOp::create(builder, loc, UnitAttr());
+  NVVM::ClusterWaitOp::create(builder, loc, UnitAttr());
 }
 
 /// At a full barrier the producer arrives, with the number of bytes that it
 /// expects, or each of its threads where they copy themselves; at an empty one
 /// every warp of a consumer.
 void TileKernel::initialise(const TileLayout::Pipe &place, int64_t stages) {
-  int64_t warps = schedule.getConsumers() * kWarpgroup / 32;
+  int64_t warps = schedule.getConsumers() * kWarpgroup / 32; // of a cluster
   int64_t producers = schedule.copiesInBulk() ? 1 : kWarpgroup;
   for (int64_t i = 0; i < 2 * stages; ++i)
     NVVM::MBarrierInitOp::create(builder, loc,
@@ -207,14 +228,22 @@ LogicalResult TileKernel::convert(Operation *op) {
   loc = op->getLoc();
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<tile::ProgramOp>([&](Operation *op) {
-        op->getResult(0).replaceAllUsesWith(
-            NVVM::BlockIdXOp::create(builder, loc, builder.getI32Type()));
-        return success();
+        Type type = builder.getI32Type();
+        Value number;
+        if (isCluster())
+          number = NVVM::ClusterIdXOp::create(builder, loc, type);
+        else
+          number = NVVM::BlockIdXOp::create(builder, loc, type);
+        return op->getResult(0).replaceAllUsesWith(number), success();
       })
       .Case<tile::ProgramsOp>([&](Operation *op) {
-        op->getResult(0).replaceAllUsesWith(
-            NVVM::GridDimXOp::create(builder, loc, builder.getI32Type()));
-        return success();
+        Type type = builder.getI32Type();
+        Value number;
+        if (isCluster())
+          number = NVVM::ClusterDimXOp::create(builder, loc, type);
+        else
+          number = NVVM::GridDimXOp::create(builder, loc, type);
+        return op->getResult(0).replaceAllUsesWith(number), success();
       })
       .Case<tile::ViewOp, tile::PipeOp>([](Operation *) { return success(); })
       .Case([&](tile::RolesOp op) { return roles(op), success(); })
@@ -224,8 +253,12 @@ LogicalResult TileKernel::convert(Operation *op) {
       .Case([&](tile::ReleaseOp op) { return release(op), success(); })
       .Case([&](tile::FetchOp op) { return fetch(op), success(); })
       .Case([&](tile::RowsOp op) {
-        Value offset = LLVM::MulOp::create(builder, loc, op.getNumber(),
-                                           i32(bytesOf(op.getType())));
+        // Those of a block that is not shared lie in the CTA of the consumer.
+        Value number = op.getNumber();
+        if (isCluster() && !layout.placeOf(op.getBlock()).isShared)
+          number = LLVM::SubOp::create(
+              builder, loc, number, mul(rank, schedule.consumersPerUnit()));
+        Value offset = mul(number, op.getType().getRows() * kSwizzledRow);
         offsets[op.getResult()] = add(offsets.lookup(op.getBlock()), offset);
         return success();
       })
@@ -282,10 +315,18 @@ void TileKernel::roles(tile::RolesOp op) {
     released[pipe] = makeCursor(/*phase=*/0);
   }
   Block &body = op.getConsumers().front();
-  body.getArgument(0).replaceAllUsesWith(consumer);
+  Value number = consumer;
+  if (isCluster())
+    number = add(mul(rank, schedule.consumersPerUnit()), consumer);
+  body.getArgument(0).replaceAllUsesWith(number);
   Block *rest = branch.elseBlock();
   rest->getOperations().splice(rest->getTerminator()->getIterator(),
                                body.getOperations());
+  // Others may still bring blocks to this CTA, or arrive at its barriers.
+  if (isCluster()) {
+    builder.setInsertionPointAfter(branch);
+    meetCluster();
+  }
   builder.setInsertionPoint(rest->getTerminator());
   // Copies read shared memory, which ends with the CTA.
   if (layout.stagings)

@@ -10,12 +10,13 @@
 
 namespace bitpact::codegen {
 
-/// A CTA of sm_90a is a program: its first warpgroup is the producer, of which
-/// one thread works, or all where they copy themselves, each other one is a
-/// consumer. Blocks lie in shared memory as the copy unit swizzles them; a
+/// A CTA of sm_90a, or a cluster of them, is a program. The first warpgroup of
+/// a CTA is the producer, of which one thread works, or all where they copy
+/// themselves, each other one is a consumer. Blocks lie in shared memory as the copy unit swizzles them; a
 /// stage is full when the bytes of its copies, or the threads that copied, have
 /// arrived at its barrier, and free when every warp of the consumers has
-/// arrived at the other.
+/// arrived at the other; in a cluster those of all CTAs, since what all need is
+/// brought to all by each producer in part.
 ///
 /// What the ops become: a block its offset in shared memory (i32), sums that
 /// are pending a struct of the thread's registers, values pairs of neighbours.
@@ -32,6 +33,7 @@ private:
   void createFunction();
   void prologue();
   void initialise(const TileLayout::Pipe &place, int64_t stages);
+  void meetCluster();
   mlir::LogicalResult convert(mlir::Operation *op);
   void roles(tile::RolesOp op);
 
@@ -55,9 +57,11 @@ private:
   void fetch(tile::FetchOp op);
   void fetchInBulk(tile::FetchOp op);
   void fetchPlain(tile::FetchOp op);
+  void copyPanel(tile::FetchOp op, int64_t panel);
   mlir::Value hasAlignedRows(tile::ViewOp view);
   mlir::Value loadPiece(tile::FetchOp op, mlir::Value row, mlir::Value column,
                         mlir::Value aligned);
+  bool isCluster() const { return schedule.getCluster() > 1; }
 
   // TileProducts.cpp
   void dot(tile::DotOp op);
@@ -65,6 +69,7 @@ private:
   mlir::Value descriptor(mlir::Value offset);
   static bool holdsSums(mlir::Type type);
   mlir::Type registersOf(mlir::Type pending);
+  int64_t panelBytes(mlir::Value block);
 
   // TileElements.cpp
   /// Where a thread has its pairs of a block in a view. Pair 2j + h of a
@@ -74,6 +79,7 @@ private:
     mutable tile::ViewOp view;
     mlir::Type element;
     mlir::Value row, col; // of pair 0, i64
+    mlir::Value end;      // of rows
     mlir::Value isWhole;  // within the extents, and pairs are aligned
   };
   Place placeOf(tile::ViewOp view, mlir::Value row, mlir::Value col,
@@ -123,10 +129,10 @@ private:
   mlir::LLVM::LLVMFuncOp target;
   mlir::Block *entry = nullptr;
   unsigned slots = 0;
-  /// Set in the prologue: the shared memory, as a pointer and a number, and
-  /// the thread's index in the CTA and in its warpgroup.
-  mlir::Value base, baseNumber, thread, own, lane;
-  mlir::Value consumer; // its number, in that role
+  /// Set in the prologue: the shared memory, as a pointer and a number, the
+  /// thread's index in the CTA and in its warpgroup, and the CTA's in a cluster.
+  mlir::Value base, baseNumber, thread, own, lane, rank;
+  mlir::Value consumer; // its number in the CTA, in that role
   /// Of each pipe: the producer's, and a consumer's first and last stage.
   llvm::DenseMap<mlir::Value, Cursor> produced, waited, released;
   llvm::DenseMap<mlir::Value, mlir::Value> offsets; // of blocks

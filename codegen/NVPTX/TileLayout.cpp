@@ -13,8 +13,10 @@ using namespace bitpact::codegen;
 
 namespace {
 
-/// Rows of a box of the copy unit.
-constexpr int64_t kMostBoxRows = 256;
+/// Rows of a box of the copy unit, and CTAs of a cluster.
+constexpr int64_t kMostBoxRows = 256, kMostCluster = 8;
+/// Rows after which the pattern of swizzled pieces repeats.
+constexpr int64_t kSwizzleRows = kSwizzleAtom / kSwizzledRow;
 
 template <typename... Args>
 llvm::Error refusal(const char *format, Args &&...args) {
@@ -26,13 +28,14 @@ int64_t elementBytes(Type type) { return type.getIntOrFloatBitWidth() / 8; }
 
 llvm::Error checkDot(tile::DotOp dot) {
   tile::BlockType a = dot.getA().getType(), b = dot.getB().getType();
-  if (elementBytes(a.getElementType()) != 2 || a.getCols() * 2 != kSwizzledRow)
+  if (elementBytes(a.getElementType()) != 2 || a.getCols() * 2 % kSwizzledRow)
     return refusal("blocks of {0} columns of {1}; a warpgroup multiplies rows "
-                   "of {2} bytes, of bf16 or f16",
+                   "of multiples of {2} bytes, of bf16 or f16",
                    a.getCols(), a.getElementType(), kSwizzledRow);
-  if (a.getRows() != kDotRows)
-    return refusal("{0} rows for each consumer; a warpgroup multiplies {1}",
-                   a.getRows(), kDotRows);
+  if (a.getRows() > kDotRows || a.getRows() % kSwizzleRows)
+    return refusal("{0} rows for each consumer; a warpgroup multiplies "
+                   "multiples of {1} up to {2}",
+                   a.getRows(), kSwizzleRows, kDotRows);
   if (b.getRows() % 8 || b.getRows() > 256)
     return refusal("n is {0}; a warpgroup takes multiples of 8 up to 256",
                    b.getRows());
@@ -47,21 +50,69 @@ llvm::Error checkRegisters(tile::ScheduleAttr schedule, int64_t threads) {
   if (!schedule.getProducerRegisters() || !schedule.getConsumerRegisters())
     return llvm::Error::success();
   int64_t each = std::min(registers / threads, mostOfThread) / unit * unit;
-  int64_t wanted =
-      kWarpgroup * (schedule.getProducerRegisters() +
-                    schedule.getConsumers() * schedule.getConsumerRegisters());
+  int64_t wanted = kWarpgroup * (schedule.getProducerRegisters() +
+                                 schedule.consumersPerUnit() *
+                                     schedule.getConsumerRegisters());
   if (wanted > each * threads)
     return refusal("roles want {0} registers; {1} threads begin with {2}",
                    wanted, threads, each * threads);
   return llvm::Error::success();
 }
 
-} // namespace
-
-int64_t codegen::bytesOf(tile::BlockType block) {
-  return block.getRows() * block.getCols() *
-         elementBytes(block.getElementType());
+/// CTAs of a cluster bring each other whole repetitions of the pattern.
+llvm::Error checkCluster(tile::ScheduleAttr schedule,
+                         const TileLayout &layout) {
+  int64_t cluster = schedule.getCluster();
+  if (cluster == 1)
+    return llvm::Error::success();
+  if (cluster > kMostCluster || cluster & (cluster - 1))
+    return refusal("a cluster of {0}; sm_90a has clusters of powers of two up "
+                   "to {1}",
+                   cluster, kMostCluster);
+  if (!schedule.copiesInBulk())
+    return refusal("a cluster of {0} with {1} copies; only the copy unit "
+                   "brings blocks to other CTAs",
+                   cluster, schedule.getCopy());
+  for (const auto &[pipe, place] : layout.pipes)
+    for (const TileLayout::Place &block : place.blocks)
+      if (block.isShared && block.rows % (cluster * kSwizzleRows))
+        return refusal("blocks of {0} rows, of which {1} CTAs cannot bring "
+                       "multiples of {2} each",
+                       block.rows, cluster, kSwizzleRows);
+  return llvm::Error::success();
 }
+
+/// The block of that number of a stage. Where consumers take their own rows of
+/// it, a CTA of a cluster has no others.
+template <typename Waits>
+TileLayout::Place placeOf(tile::BlockType type, size_t number, Waits waits,
+                          tile::ScheduleAttr schedule) {
+  TileLayout::Place place{0, type.getRows(),
+                          type.getCols() / boxCols(type.getElementType())};
+  if (schedule.getCluster() == 1)
+    return place;
+  place.isShared = !llvm::all_of(waits, [&](Operation *wait) {
+    return llvm::all_of(wait->getResult(number).getUsers(),
+                        llvm::IsaPred<tile::RowsOp>);
+  });
+  if (!place.isShared)
+    place.rows /= schedule.getCluster();
+  return place;
+}
+
+/// A warpgroup reads as many rows as it multiplies, also behind the last stage.
+int64_t endOfReads(const TileLayout &layout) {
+  int64_t end = 0;
+  for (const auto &[pipe, place] : layout.pipes) {
+    int64_t stages = cast<tile::PipeType>(pipe.getType()).getStages();
+    for (const TileLayout::Place &block : place.blocks)
+      end = std::max(end, block.first + stages * block.bytes() +
+                              (kDotRows - block.rows) * kSwizzledRow);
+  }
+  return end;
+}
+
+} // namespace
 
 StringRef codegen::tensorOf(tile::FuncOp func, tile::ViewOp view) {
   auto buffer = cast<BlockArgument>(view->getOperand(0));
@@ -75,7 +126,14 @@ int64_t codegen::boxCols(Type element) {
 bool codegen::isStaged(tile::PutOp put, tile::ScheduleAttr schedule) {
   tile::ValuesType type = put.getValues().getType();
   return schedule.copiesInBulk() && elementBytes(type.getElementType()) <= 4 &&
+         type.getRows() == kDotRows &&
          type.getCols() % boxCols(type.getElementType()) == 0;
+}
+
+const TileLayout::Place &TileLayout::placeOf(Value block) const {
+  auto stage = cast<OpResult>(block);
+  Value pipe = stage.getOwner()->getOperand(0);
+  return pipes.find(pipe)->second.blocks[stage.getResultNumber()];
 }
 
 size_t TileLayout::mapOf(const TensorMap &map) {
@@ -88,48 +146,68 @@ size_t TileLayout::mapOf(const TensorMap &map) {
 llvm::Expected<TileLayout> codegen::layOut(tile::FuncOp func) {
   TileLayout layout;
   tile::ScheduleAttr schedule = func.getSchedule();
-  layout.threads = (1 + schedule.getConsumers()) * kWarpgroup;
-  int64_t stages = 0;
+  layout.threads = (1 + schedule.consumersPerUnit()) * kWarpgroup;
+  llvm::Error error = llvm::Error::success();
+  func.walk([&](tile::DotOp dot) {
+    if (!error)
+      error = checkDot(dot);
+  });
+  if (error)
+    return error;
   func.walk([&](tile::PipeOp pipe) {
-    TileLayout::Pipe place;
-    for (Type type : pipe.getType().getBlocks()) {
-      place.blocks.push_back(layout.sharedBytes);
-      layout.sharedBytes +=
-          pipe.getType().getStages() *
-          llvm::alignTo(bytesOf(cast<tile::BlockType>(type)), kSwizzleAtom);
+    TileLayout::Pipe all;
+    auto waits = llvm::make_filter_range(pipe->getUsers(),
+                                         llvm::IsaPred<tile::WaitOp>);
+    for (auto [i, type] : llvm::enumerate(pipe.getType().getBlocks())) {
+      TileLayout::Place place =
+          placeOf(cast<tile::BlockType>(type), i, waits, schedule);
+      place.first = layout.sharedBytes;
+      layout.sharedBytes += pipe.getType().getStages() * place.bytes();
+      all.blocks.push_back(place);
     }
-    stages += pipe.getType().getStages();
-    layout.pipes.insert({pipe.getResult(), place});
+    layout.pipes.insert({pipe.getResult(), all});
   });
   func.walk([&](tile::FetchOp fetch) {
-    tile::BlockType block = fetch.getBlock().getType();
+    const TileLayout::Place &place = layout.placeOf(fetch.getBlock());
+    Type element = fetch.getBlock().getType().getElementType();
     if (schedule.copiesInBulk())
       layout.mapOf(
           {tensorOf(func, fetch.getView().getDefiningOp<tile::ViewOp>()).str(),
-           block.getRows(), block.getCols()});
+           place.isShared ? place.rows / schedule.getCluster() : place.rows,
+           boxCols(element)});
   });
+  int64_t barriers = 0;
+  for (auto &[value, place] : layout.pipes)
+    barriers += 2 * 8 * cast<tile::PipeType>(value.getType()).getStages();
+  // Where stages leave no room for it, results leave from registers.
+  constexpr int64_t stagings = 2;
+  int64_t staging =
+      schedule.consumersPerUnit() * stagings * kDotRows * kSwizzledRow;
+  bool hasRoom = layout.sharedBytes + staging + barriers <= kMostSharedBytes;
   func.walk([&](tile::PutOp put) {
-    if (!isStaged(put, schedule))
+    if (!hasRoom || !isStaged(put, schedule))
       return;
     Type element = put.getValues().getType().getElementType();
     layout.mapOf(
         {tensorOf(func, put.getView().getDefiningOp<tile::ViewOp>()).str(),
          kDotRows, boxCols(element)});
-    layout.stagings = 2;
+    layout.stagings = stagings;
   });
   layout.staging = layout.sharedBytes;
-  layout.sharedBytes +=
-      schedule.getConsumers() * layout.stagings * kDotRows * kSwizzledRow;
+  if (layout.stagings)
+    layout.sharedBytes += staging;
   for (auto &[value, place] : layout.pipes) {
     place.barriers = layout.sharedBytes;
     layout.sharedBytes +=
         2 * 8 * cast<tile::PipeType>(value.getType()).getStages();
   }
-  llvm::Error error = checkRegisters(schedule, layout.threads);
-  func.walk([&](tile::DotOp dot) {
-    if (!error)
-      error = checkDot(dot);
-  });
+  layout.sharedBytes = std::max(layout.sharedBytes, endOfReads(layout));
+  if (layout.sharedBytes > kMostSharedBytes)
+    return refusal("{0} bytes of shared memory; a CTA has {1}",
+                   layout.sharedBytes, kMostSharedBytes);
+  error = checkRegisters(schedule, layout.threads);
+  if (!error)
+    error = checkCluster(schedule, layout);
   if (!error)
     for (const TensorMap &map : layout.maps)
       if (map.rows > kMostBoxRows)

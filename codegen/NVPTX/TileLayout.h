@@ -16,8 +16,11 @@ namespace bitpact::codegen {
 /// Bytes of a row of a box of the copy unit, which swizzles 16-byte pieces of
 /// it, and of the eight rows after which the pattern repeats.
 inline constexpr int64_t kSwizzledRow = 128, kSwizzleAtom = 8 * kSwizzledRow;
-/// Threads of a warpgroup, and rows of its products.
+/// Threads of a warpgroup, and rows of its products. Where blocks have fewer,
+/// what it computes of others is nobody's.
 inline constexpr int64_t kWarpgroup = 128, kDotRows = 64;
+/// Shared memory of a CTA.
+inline constexpr int64_t kMostSharedBytes = 227 * 1024;
 
 /// A tensor map that the launch brings: boxes of `rows` by `cols` elements.
 struct TensorMap {
@@ -32,9 +35,19 @@ struct TileLayout {
   int64_t sharedBytes = 0;
   /// In the order of the arguments that follow those of the slots.
   std::vector<TensorMap> maps;
+  /// Where a CTA has a block of a stage: in panels of a swizzled row's width,
+  /// one after the other.
+  struct Place {
+    int64_t first; ///< stage, in bytes
+    int64_t rows, panels;
+    /// All consumers of a cluster need it: each CTA brings a part of the rows
+    /// to all. Of other blocks a CTA has the rows of its own consumers.
+    bool isShared = false;
+    int64_t panelBytes() const { return rows * kSwizzledRow; }
+    int64_t bytes() const { return panels * panelBytes(); }
+  };
   struct Pipe {
-    /// First stage of each block, in bytes.
-    llvm::SmallVector<int64_t> blocks;
+    llvm::SmallVector<Place> blocks;
     /// Barriers: full ones of all stages, then empty ones.
     int64_t barriers;
   };
@@ -43,17 +56,18 @@ struct TileLayout {
   /// they write from registers.
   int64_t staging = 0, stagings = 0;
 
+  /// That of a block which acquire or wait gives.
+  const Place &placeOf(mlir::Value block) const;
   /// Index of the map of that box.
   size_t mapOf(const TensorMap &map);
 };
 
-/// Bytes of a block.
-int64_t bytesOf(tile::BlockType block);
 /// The tensor that a view is of.
 llvm::StringRef tensorOf(tile::FuncOp func, tile::ViewOp view);
 /// Columns of a box with that element: a swizzled row.
 int64_t boxCols(mlir::Type element);
-/// Whether results leave through shared memory and the copy unit.
+/// Whether results leave through shared memory and the copy unit, where a layout
+/// has room for them there.
 bool isStaged(tile::PutOp put, tile::ScheduleAttr schedule);
 
 /// The error names what a warpgroup of sm_90a cannot do.

@@ -55,11 +55,8 @@ Value TileKernel::barrierAt(Value pipe, Value stage, bool empty) {
 
 void TileKernel::blocksAt(Value pipe, Value stage, ResultRange blocks) {
   const TileLayout::Pipe &place = layout.pipes.find(pipe)->second;
-  for (auto [block, first] : llvm::zip(blocks, place.blocks)) {
-    int64_t bytes = llvm::alignTo(
-        bytesOf(cast<tile::BlockType>(block.getType())), kSwizzleAtom);
-    offsets[block] = add(mul(stage, bytes), i32(first));
-  }
+  for (auto [block, at] : llvm::zip(blocks, place.blocks))
+    offsets[block] = add(mul(stage, at.bytes()), i32(at.first));
 }
 
 void TileKernel::acquire(tile::AcquireOp op) {
@@ -75,8 +72,8 @@ void TileKernel::acquire(tile::AcquireOp op) {
   if (!schedule.copiesInBulk())
     return;
   int64_t bytes = 0;
-  for (Type type : op.getPipe().getType().getBlocks())
-    bytes += bytesOf(cast<tile::BlockType>(type));
+  for (Value block : op.getBlocks())
+    bytes += layout.placeOf(block).bytes();
   NVVM::MBarrierArriveExpectTxOp::create(
       builder, loc, Type(), barrierAt(pipe, stage, /*empty=*/false), i32(bytes),
       NVVM::MemScopeKindAttr::get(builder.getContext(),
@@ -116,16 +113,24 @@ void TileKernel::wait(tile::WaitOp op) {
 }
 
 /// Within the CTA: the scope of a cluster would become a fence of the whole
-/// device.
+/// device. In a cluster a lane arrives in each CTA.
 void TileKernel::release(tile::ReleaseOp op) {
   Value pipe = op.getPipe();
   const Cursor &cursor = released[pipe];
   Value at = barrierAt(pipe, stageOf(cursor), /*empty=*/true);
-  guarded(isZero(lane), [&] {
-    NVVM::MBarrierArriveOp::create(
-        builder, loc, builder.getI64Type(), at, Value(),
-        NVVM::MemScopeKindAttr::get(builder.getContext(),
-                                    NVVM::MemScopeKind::CTA));
-  });
+  auto scope = NVVM::MemScopeKindAttr::get(builder.getContext(),
+                                           NVVM::MemScopeKind::CTA);
+  if (isCluster())
+    guarded(isLess(lane, i32(schedule.getCluster())), [&] {
+      Value there = NVVM::MapaOp::create(builder, loc, toCluster(at).getType(),
+                                         at, lane);
+      NVVM::MBarrierArriveOp::create(builder, loc, Type(), there, Value(),
+                                     scope);
+    });
+  else
+    guarded(isZero(lane), [&] {
+      NVVM::MBarrierArriveOp::create(builder, loc, builder.getI64Type(), at,
+                                     Value(), scope);
+    });
   advance(cursor, op.getPipe().getType().getStages());
 }

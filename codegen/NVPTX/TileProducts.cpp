@@ -14,11 +14,10 @@ static constexpr int64_t kStep = 16;
 
 bool TileKernel::holdsSums(Type type) { return isa<tile::PendingType>(type); }
 
-/// 64 rows over 128 threads: half a column each.
+/// 64 rows over 128 threads: half a column each, however many of them exist.
 Type TileKernel::registersOf(Type type) {
   auto pending = cast<tile::PendingType>(type);
-  SmallVector<Type> registers(pending.getRows() * pending.getCols() /
-                                  kWarpgroup,
+  SmallVector<Type> registers(kDotRows * pending.getCols() / kWarpgroup,
                               pending.getElementType());
   return LLVM::LLVMStructType::getLiteral(builder.getContext(), registers);
 }
@@ -34,6 +33,13 @@ Value TileKernel::descriptor(Value offset) {
   Value wide =
       LLVM::ZExtOp::create(builder, loc, builder.getI64Type(), address);
   return LLVM::OrOp::create(builder, loc, wide, i64(int64_t(fixed)));
+}
+
+/// From one panel of a block to the next.
+int64_t TileKernel::panelBytes(Value block) {
+  if (auto rows = block.getDefiningOp<tile::RowsOp>())
+    block = rows.getBlock();
+  return layout.placeOf(block).panelBytes();
 }
 
 /// The steps of one stage, as one group. They are one piece of assembly, tied
@@ -55,11 +61,14 @@ void TileKernel::dot(tile::DotOp op) {
           builder, loc, op->getOperand(2), ArrayRef<int64_t>{int64_t(i)}));
   size_t firstAddress = count + operands.size();
   int64_t stepBytes = kStep * a.getElementType().getIntOrFloatBitWidth() / 8;
+  int64_t inPanel = kSwizzledRow / stepBytes;
   for (Value block : {op.getA(), op.getB()}) {
     Value start = descriptor(offsets.lookup(block));
-    for (int64_t i = 0; i < steps; ++i)
-      operands.push_back(i == 0 ? start
-                                : add(start, i64(i * (stepBytes >> 4))));
+    int64_t panel = panelBytes(block);
+    for (int64_t i = 0; i < steps; ++i) {
+      int64_t at = i / inPanel * panel + i % inPanel * stepBytes;
+      operands.push_back(at ? add(start, i64(at >> 4)) : start);
+    }
   }
   SmallVector<std::string> names, constraints;
   for (size_t i = 0; i < count; ++i) {

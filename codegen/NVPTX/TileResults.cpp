@@ -98,7 +98,8 @@ Value TileKernel::pairOf(Value values, size_t number) {
 static constexpr int64_t kPartPairs = 4;
 
 LogicalResult TileKernel::put(tile::PutOp op) {
-  LogicalResult done = isStaged(op, schedule) ? putStaged(op) : putDirect(op);
+  bool isStaged = layout.stagings && codegen::isStaged(op, schedule);
+  LogicalResult done = isStaged ? putStaged(op) : putDirect(op);
   if (failed(done))
     return op->emitOpError("of arithmetic without a form on sm_90a");
   return success();
@@ -215,14 +216,14 @@ void TileKernel::stageWide(ArrayRef<Value> results, int64_t part,
   }
 }
 
-/// From registers: pairs where the block is whole, or element by element where
-/// it exists.
+/// From registers: pairs where the thread's rows are whole, or element by
+/// element where it exists.
 LogicalResult TileKernel::putDirect(tile::PutOp op) {
   tile::ValuesType type = op.getValues().getType();
   Place place = placeOf(op.getView().getDefiningOp<tile::ViewOp>(), op.getRow(),
                         op.getCol(), type);
   unsigned bytes = place.element.getIntOrFloatBitWidth() / 8;
-  size_t count = size_t(type.getRows() * type.getCols() / kWarpgroup / 2);
+  size_t count = size_t(kDotRows * type.getCols() / kWarpgroup / 2);
   for (size_t first = 0; first < count; first += kPartPairs) {
     SmallVector<Value> results;
     for (size_t i = first; i < std::min(first + kPartPairs, count); ++i) {

@@ -69,6 +69,8 @@ LogicalResult Compilation::package(CompileResult &result) {
                     job.proposal.tiles, job.tiles, variant);
     else
       describeRows(job, variant);
+    const schedule::Proposal::Cost &cost = job.proposal.cost;
+    variant.cost = {cost.dim, cost.start, cost.tile, cost.element};
     for (const auto &[dim, range] : job.proposal.dims)
       variant.when.dims[dim] = {range.first, range.second};
     result.variants.push_back(

@@ -21,16 +21,20 @@ void pipeline::describeTiles(pact::ContractOp contract, pact::OperatorOp op,
   variant.launch.tiles = {{family.rowDim, schedule.getM()},
                           {family.colDim, schedule.getN()}};
   variant.launch.ctasPerUnit = 1;
+  variant.launch.ctasPerProgram = schedule.getCluster();
+  variant.launch.overlaps = !schedule.sharesCopies();
+  auto aligned = [&](const std::string &tensor, int64_t bytes) {
+    Type element = cast<TypeAttr>(contract.getTypes().get(tensor)).getValue();
+    variant.when.align[tensor] = bytes;
+    variant.when.strideMultiple[tensor] =
+        bytes / (element.getIntOrFloatBitWidth() / 8);
+  };
   for (const codegen::TensorMap &map : layout.maps) {
     package::Argument argument;
     argument.kind = package::ArgumentKind::TensorMap;
     argument.tensor = map.tensor;
     argument.box = {map.rows, map.cols, codegen::kSwizzledRow};
     variant.arguments.push_back(argument);
-    Type element =
-        cast<TypeAttr>(contract.getTypes().get(map.tensor)).getValue();
-    variant.when.align[map.tensor] = kRowAlign;
-    variant.when.strideMultiple[map.tensor] =
-        kRowAlign / (element.getIntOrFloatBitWidth() / 8);
+    aligned(map.tensor, kRowAlign);
   }
 }

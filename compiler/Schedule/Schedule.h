@@ -21,6 +21,13 @@ struct Proposal {
   int64_t priority;
   /// Extents of dims for which it is meant, least and most.
   std::map<std::string, std::pair<int64_t, int64_t>> dims;
+  /// What a launch takes on the device that was measured: `cost` of
+  /// runtime/package/Format.h. `dim` is empty where nothing was.
+  struct Cost {
+    std::string dim;
+    int64_t start = 0, tile = 0, element = 0;
+  };
+  Cost cost;
 
   /// One line for manifests and reports.
   std::string text() const { return tiles ? tiles.text() : schedule.text(); }

@@ -75,7 +75,7 @@ void schedule::proposeSharedTiles(pact::ContractOp contract,
       contract.getContext(), c->m, c->n,
       8 * c->rowBytes / element.getIntOrFloatBitWidth(), c->stages,
       c->consumers, kGroup, c->copy, /*producerRegisters=*/0,
-      /*consumerRegisters=*/0);
+      /*consumerRegisters=*/0, /*cluster=*/1);
   if (std::optional<std::string> why = lowering::whyNot(contract, op, attr)) {
     refusals.push_back("tiles: " + *why);
     return;

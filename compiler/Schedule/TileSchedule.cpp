@@ -11,21 +11,36 @@ using namespace bitpact::schedule;
 
 namespace {
 
+/// Costs in picoseconds: see runtime/package/Format.h.
 struct Candidate {
   int64_t m, n, k, stages, consumers, group;
   StringRef copy;
   int64_t producerRegisters, consumerRegisters, priority;
+  int64_t start, tile, element;
 };
 
-/// sm_90a: 64 rows of a block for each warpgroup; as many columns as its
-/// registers have sums for, so that an operand that has been copied is used
-/// most. Four stages fill the shared memory. Where rows are not aligned as the
-/// copy unit wants them, threads copy, and need registers for what is on its
-/// way. Roles share 168 registers for each of the 384 threads: what one gains
-/// another gives.
+/// sm_90a: 64 rows of a block for each warpgroup, or fewer where few exist. Many
+/// rows want as many columns as a warpgroup has registers for sums, so that an
+/// operand that has been copied is used most; few want blocks so narrow that all
+/// multiprocessors have one, and as much of the weights on its way as shared
+/// memory holds. Costs are fitted to a sweep on an H200
+/// (docs/results/2026-11-30-matmul.md).
+///
+/// Where rows are not aligned as the copy unit wants them, threads copy, and
+/// need registers for what is on its way. Roles of three warpgroups share 168
+/// registers for each thread: what one gains another gives.
 constexpr Candidate kHopper[] = {
-    {128, 256, 64, 4, 2, 8, "bulk", 40, 232, 10},
-    {128, 256, 64, 4, 2, 8, "plain", 88, 208, 20},
+    {16, 32, 128, 18, 1, 8, "bulk", 0, 0, 10, 3485325, 66794, 1914},
+    {16, 48, 128, 14, 1, 8, "bulk", 0, 0, 10, 3842837, 3798780, 1701},
+    {64, 32, 128, 9, 1, 8, "bulk", 0, 0, 10, 3913486, 208012, 2021},
+    {64, 48, 128, 8, 1, 8, "bulk", 0, 0, 10, 3760489, 2550752, 2194},
+    {64, 64, 128, 6, 1, 8, "bulk", 0, 0, 10, 2030379, 3934497, 2292},
+    {64, 128, 64, 8, 1, 8, "bulk", 0, 0, 10, 1293992, 3968104, 3465},
+    {64, 192, 64, 6, 1, 8, "bulk", 0, 0, 10, 4606476, 3993873, 5474},
+    {128, 128, 64, 6, 2, 8, "bulk", 40, 232, 10, 1021066, 1804730, 6886},
+    {128, 192, 64, 4, 2, 8, "bulk", 40, 232, 10, 4779866, 3711936, 7835},
+    {128, 256, 64, 4, 2, 8, "bulk", 40, 232, 10, 4669257, 3992719, 10350},
+    {128, 256, 64, 4, 2, 8, "plain", 88, 208, 20, 0, 0, 0},
 };
 
 bool hasAtom(pact::ContractOp contract) {
@@ -71,7 +86,7 @@ void schedule::proposeTiles(pact::ContractOp contract, pact::OperatorOp op,
   for (const Candidate &c : kHopper) {
     auto attr = tile::ScheduleAttr::get(
         contract.getContext(), c.m, c.n, c.k, c.stages, c.consumers, c.group,
-        c.copy, c.producerRegisters, c.consumerRegisters);
+        c.copy, c.producerRegisters, c.consumerRegisters, /*cluster=*/1);
     if (std::optional<std::string> why = lowering::whyNot(contract, op, attr)) {
       std::string text = "tiles: " + *why;
       // To a contract without an atom tiles are no alternative.
@@ -84,6 +99,10 @@ void schedule::proposeTiles(pact::ContractOp contract, pact::OperatorOp op,
     proposal.roles = roles.vec();
     proposal.priority = c.priority;
     proposal.dims = tileExtents(contract, op);
+    if (c.start) {
+      lowering::TileFamily family = llvm::cantFail(lowering::tileFamily(op));
+      proposal.cost = {family.depthDim, c.start, c.tile, c.element};
+    }
     proposals.push_back(proposal);
   }
 }

@@ -100,7 +100,8 @@ LogicalResult ScheduleAttr::verify(Emit emitError, int64_t m, int64_t n,
                                    int64_t k, int64_t stages, int64_t consumers,
                                    int64_t group, StringRef copy,
                                    int64_t producerRegisters,
-                                   int64_t consumerRegisters) {
+                                   int64_t consumerRegisters,
+                                   int64_t cluster) {
   for (auto [name, value, least] :
        {std::tuple("m", m, 1),
         {"n", n, 1},
@@ -109,13 +110,17 @@ LogicalResult ScheduleAttr::verify(Emit emitError, int64_t m, int64_t n,
         {"consumers", consumers, 1},
         {"group", group, 1},
         {"producer_registers", producerRegisters, 0},
-        {"consumer_registers", consumerRegisters, 0}})
+        {"consumer_registers", consumerRegisters, 0},
+        {"cluster", cluster, 1}})
     if (value < least)
       return emitError() << name << " is " << value << "; it must be at least "
                          << least;
   if (m % consumers)
     return emitError() << "m is " << m << "; " << consumers
                        << " consumers cannot share it evenly";
+  if (consumers % cluster)
+    return emitError() << "consumers is " << consumers << "; a cluster of "
+                       << cluster << " cannot share them evenly";
   if (copy != "bulk" && copy != "plain" && copy != "async" &&
       copy != "registers")
     return emitError() << "copy is '" << copy
@@ -124,8 +129,12 @@ LogicalResult ScheduleAttr::verify(Emit emitError, int64_t m, int64_t n,
 }
 
 std::string ScheduleAttr::text() const {
-  return llvm::formatv("tiles m={0} n={1} k={2} stages={3} consumers={4} "
-                       "group={5} copy={6}",
-                       getM(), getN(), getK(), getStages(), getConsumers(),
-                       getGroup(), getCopy());
+  std::string text =
+      llvm::formatv("tiles m={0} n={1} k={2} stages={3} consumers={4} "
+                    "group={5} copy={6}",
+                    getM(), getN(), getK(), getStages(), getConsumers(),
+                    getGroup(), getCopy());
+  if (getCluster() > 1)
+    text += " cluster=" + std::to_string(getCluster());
+  return text;
 }

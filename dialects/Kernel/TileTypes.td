@@ -78,7 +78,10 @@ def Tile_Schedule : AttrDef<Tile_Dialect, "Schedule"> {
       share of every block, `async` (what has been committed arrives by itself)
       or `registers` (on its way it lies in registers, up to the commit);
     * `producer_registers`, `consumer_registers`: 32-bit registers of a lane of
-      the role, 0 where the target divides them.
+      the role, 0 where the target divides them;
+    * `cluster`: units of the target that compute a block together, 1 if left
+      out. Each has its share of the consumers and the rows that these need;
+      what all consumers need one of them brings to all, in turn.
 
     Example: `#tile.schedule<m = 128, n = 256, k = 64, stages = 4,
     consumers = 2, group = 8, copy = "bulk", producer_registers = 40,
@@ -88,17 +91,21 @@ def Tile_Schedule : AttrDef<Tile_Dialect, "Schedule"> {
                         "int64_t":$stages, "int64_t":$consumers,
                         "int64_t":$group, StringRefParameter<>:$copy,
                         "int64_t":$producerRegisters,
-                        "int64_t":$consumerRegisters);
+                        "int64_t":$consumerRegisters,
+                        DefaultValuedParameter<"int64_t", "1">:$cluster);
   let assemblyFormat = [{
     `<` `m` `=` $m `,` `n` `=` $n `,` `k` `=` $k `,` `stages` `=` $stages `,`
     `consumers` `=` $consumers `,` `group` `=` $group `,` `copy` `=` $copy `,`
     `producer_registers` `=` $producerRegisters `,`
-    `consumer_registers` `=` $consumerRegisters `>`
+    `consumer_registers` `=` $consumerRegisters
+    (`,` `cluster` `=` $cluster^)? `>`
   }];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     /// Rows of a block that one consumer has.
     int64_t rowsPerConsumer() const { return getM() / getConsumers(); }
+    /// Consumers of one unit of a cluster.
+    int64_t consumersPerUnit() const { return getConsumers() / getCluster(); }
     bool copiesInBulk() const { return getCopy() == "bulk"; }
     /// Whether consumers copy, without a producer.
     bool sharesCopies() const {

@@ -90,7 +90,10 @@ static std::unique_ptr<bitpact_package> index(package::Package opened) {
       if (manifest.contracts[c].digest == entry.contract)
         variant.contract = uint32_t(c);
     variant.target = entry.target.text();
-    variant.conditions = package::canonicalText(whole["variants"][i]["when"]);
+    nlohmann::json conditions = whole["variants"][i]["when"];
+    if (whole["variants"][i].contains("cost"))
+      conditions["cost"] = whole["variants"][i]["cost"];
+    variant.conditions = package::canonicalText(conditions);
     for (const std::string &role : entry.roles)
       variant.roles.push_back(role.c_str());
     for (const package::FileEntry &file : entry.inspect)

@@ -150,7 +150,8 @@ static void planContract(Kernel &kernel, const ContractEntry &contract,
 static StepPlan planStep(const Resolver &resolve,
                          const package::Launch &launch) {
   StepPlan plan = {{}, launch.rowsPerProgram, -1, launch.split.length,
-                   launch.split.less, {}, launch.ctasPerUnit};
+                   launch.split.less, {}, launch.ctasPerUnit,
+                   launch.ctasPerProgram};
   for (const package::Tile &tile : launch.tiles)
     plan.tiles.emplace_back(resolve.dim(tile.dim), tile.length);
   for (const std::string &dim : launch.parallelDims)
@@ -167,6 +168,11 @@ static Candidate planVariant(const Kernel &kernel, uint32_t index) {
   Resolver resolve(kernel);
   Candidate plan = {};
   plan.variant = index;
+  plan.tier = {rankOf(kernel.device->archs, variant.target.arch),
+               variant.priority};
+  plan.cost = variant.cost;
+  if (!variant.cost.dim.empty())
+    plan.costDim = resolve.dim(variant.cost.dim);
   for (const auto &[dim, range] : variant.when.dims)
     plan.dims[resolve.dim(dim)] = range;
   for (size_t i = 0; i < kernel.tensors.size(); ++i) {

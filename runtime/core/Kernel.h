@@ -8,6 +8,7 @@
 #include "runtime/package/Formula.h"
 #include "runtime/package/Reader.h"
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -70,7 +71,12 @@ struct StepPlan {
   int splitDim; // -1: none
   int64_t splitLength, splitLess;
   std::vector<std::pair<uint8_t, int64_t>> tiles; // dim and length
-  int64_t ctasPerUnit;
+  int64_t ctasPerUnit, ctasPerProgram;
+
+  // Programs that are there at one time, where the launch says how many.
+  int64_t programsAtOnce(uint32_t units) const {
+    return std::max(int64_t(units) * ctasPerUnit / ctasPerProgram, int64_t(1));
+  }
 };
 
 // One variant, with everything that a launch compares as numbers.
@@ -84,6 +90,10 @@ struct Candidate {
   std::vector<StepPlan> steps; // at least one, launched one after the other
   std::vector<SlotPlan> slots;
   std::vector<TermPlan> workspace;
+  std::pair<int64_t, int64_t> tier; // rank of the architecture, priority
+  // In picoseconds; `costDim` is -1 where the variant says nothing.
+  int costDim = -1;
+  package::Cost cost;
   uint32_t description; // of its records
   std::shared_ptr<drivers::Code> code;
 };
@@ -136,8 +146,14 @@ std::shared_ptr<Kernel> lookup(std::shared_ptr<const package::Package> package,
 // Checks the tensors against the contract and each other (BITPACT_BAD_TENSOR).
 void bind(const Kernel &kernel, const bitpact_launch_args &args, Bound &bound);
 
-// The first candidate whose conditions hold; throws BITPACT_MISSING_VARIANT.
+// Of the candidates whose conditions hold those of the first tier, and of these
+// the one that takes least, or the first; throws BITPACT_MISSING_VARIANT.
 const Candidate &select(const Kernel &kernel, const Bound &bound);
+
+// What the candidate says that it takes; more than anything where it says
+// nothing, or where that is more than a number holds.
+int64_t costOf(const Kernel &kernel, const Candidate &candidate,
+               const Bound &bound);
 
 void launch(const Kernel &kernel, const bitpact_launch_args &args);
 

@@ -34,16 +34,20 @@ uint64_t workspaceBytes(const Candidate &candidate,
   return uint64_t(total);
 }
 
+// As many as the driver counts: of a program of several CTAs each.
 static int64_t programsOf(const StepPlan &step,
                           const int64_t extents[maxDims], uint32_t units) {
   int64_t rows = 1;
   for (auto [dim, length] : step.tiles)
     if (__builtin_mul_overflow(rows, (extents[dim] - 1) / length + 1, &rows))
       fail(BITPACT_INVALID_ARGUMENT, "these dims have too many tiles");
-  if (!step.tiles.empty())
-    return step.ctasPerUnit
-               ? std::min(rows, int64_t(units) * step.ctasPerUnit)
-               : rows;
+  if (!step.tiles.empty()) {
+    if (step.ctasPerUnit)
+      rows = std::min(rows, step.programsAtOnce(units));
+    if (__builtin_mul_overflow(rows, step.ctasPerProgram, &rows))
+      fail(BITPACT_INVALID_ARGUMENT, "these dims have too many tiles");
+    return rows;
+  }
   for (uint8_t dim : step.parallelDims)
     if (__builtin_mul_overflow(rows, extents[dim], &rows))
       fail(BITPACT_INVALID_ARGUMENT, "the parallel dims have too many rows");

@@ -298,9 +298,21 @@ static std::string misfit(const Kernel &kernel, const Candidate &candidate,
 }
 
 const Candidate &select(const Kernel &kernel, const Bound &bound) {
-  for (const Candidate &candidate : kernel.candidates)
-    if (fits(kernel, candidate, bound))
-      return candidate;
+  const Candidate *best = nullptr;
+  int64_t least = 0;
+  for (const Candidate &candidate : kernel.candidates) {
+    if (best && candidate.tier != best->tier)
+      break;
+    if (!fits(kernel, candidate, bound))
+      continue;
+    int64_t cost = costOf(kernel, candidate, bound);
+    if (!best || cost < least) {
+      best = &candidate;
+      least = cost;
+    }
+  }
+  if (best)
+    return *best;
   std::string list;
   for (const Candidate &candidate : kernel.candidates)
     list += fmt::format("\n  {}: {}", kernel.variantOf(candidate).id,

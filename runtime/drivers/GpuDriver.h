@@ -103,7 +103,8 @@ public:
   }
 
   void launch(const Work &work) override {
-    const auto &[function, threads, programsPerCta, shared] = steps[work.step];
+    const auto &[function, threads, programsPerCta, shared, overlaps] =
+        steps[work.step];
     int64_t ctas = (work.programs - 1) / programsPerCta + 1;
     if (ctas > Gpu::mostThreads / int64_t(threads) ||
         ctas > std::numeric_limits<int32_t>::max())
@@ -124,10 +125,13 @@ public:
       Gpu::describe(api, work.maps[i], maps[i]);
       parameters[work.maps[i].slot] = &maps[i];
     }
+    auto stream = static_cast<typename Gpu::Api::Stream>(work.stream);
+    if (overlaps && Gpu::launchOverlapping(
+                        api, function, unsigned(ctas), unsigned(work.parts),
+                        threads, shared, stream, parameters.data()))
+      return;
     api.call(api.launch, function, unsigned(ctas), unsigned(work.parts), 1,
-             threads, 1, 1, shared,
-             static_cast<typename Gpu::Api::Stream>(work.stream),
-             parameters.data(), nullptr);
+             threads, 1, 1, shared, stream, parameters.data(), nullptr);
   }
 
 private:
@@ -136,12 +140,13 @@ private:
     unsigned threads = 1;
     int64_t programsPerCta = 1;
     unsigned shared = 0;
+    bool overlaps = false;
   };
 
   void addStep(const package::Variant &variant, const std::string &entry,
                const package::Launch &launch) {
     Step step{nullptr, unsigned(launch.threads), launch.programsPerCta,
-              unsigned(launch.sharedBytes)};
+              unsigned(launch.sharedBytes), launch.overlaps};
     api.check(api.moduleFunction(&step.function, module, entry.c_str()),
               (variant.code.file + ": entry '" + entry + "'").c_str());
     checkLimits(variant, step);
@@ -149,7 +154,7 @@ private:
   }
 
   void checkLimits(const package::Variant &variant, const Step &step) {
-    const auto &[function, threads, programsPerCta, shared] = step;
+    const auto &[function, threads, programsPerCta, shared, overlaps] = step;
     int most = 0, fixed = 0, limit = 0;
     api.call(api.functionAttribute, &most, Gpu::functionMaxThreads, function);
     if (int64_t(threads) > most)

@@ -143,7 +143,7 @@ typedef struct bitpact_variant_info {
   int64_t threads, programs_per_cta, rows_per_program, shared_bytes;
   int64_t registers, shared, local, spills;
   const char *workspace;  /* bytes, as a formula over the dims */
-  const char *conditions; /* JSON object: dims, align, stride_multiple */
+  const char *conditions; /* JSON object: dims, align, stride_multiple, cost */
 } bitpact_variant_info;
 BITPACT_API bitpact_status
 bitpact_variant_get_info(const bitpact_package *package, uint32_t variant,
@@ -267,9 +267,10 @@ typedef struct bitpact_launch_args {
   uint64_t site; /* the caller's number for this call site, for records */
 } bitpact_launch_args;
 
-/* Takes the first variant whose conditions hold. Numbers are compared and a
- * kernel is started; nothing is allocated, waited for or looked up, so it may
- * be captured in a graph. On a cpu it returns when the work is done. */
+/* Takes, of the variants whose conditions hold, those of the first priority, and
+ * of these the one that says the least cost, or the first. Numbers are compared
+ * and a kernel is started; nothing is allocated, waited for or looked up, so it
+ * may be captured in a graph. On a cpu it returns when the work is done. */
 BITPACT_API bitpact_status
 bitpact_kernel_launch(bitpact_kernel *kernel, const bitpact_launch_args *args);
 /* Indices that lie outside of what they index, and offsets that do not ascend

@@ -169,6 +169,10 @@ static json launchJson(const Launch &launch) {
   }
   if (launch.ctasPerUnit)
     value["ctas_per_unit"] = launch.ctasPerUnit;
+  if (launch.ctasPerProgram > 1)
+    value["ctas_per_program"] = launch.ctasPerProgram;
+  if (launch.overlaps)
+    value["overlaps"] = true;
   return value;
 }
 
@@ -213,6 +217,11 @@ static json variantJson(const Variant &variant) {
           {"evidence", {{"bits", name(variant.evidence)}}}};
   if (!variant.then.empty())
     value["then"] = steps;
+  if (variant.cost != Cost())
+    value["cost"] = {{"dim", variant.cost.dim},
+                     {"start", variant.cost.start},
+                     {"tile", variant.cost.tile},
+                     {"element", variant.cost.element}};
   return value;
 }
 

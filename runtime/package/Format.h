@@ -27,8 +27,9 @@ namespace bitpact::package {
 
 // Format 2 has variants of several steps, launches that are split, and ceil()
 // in workspace sizes, the type i64, the tensor kind "index" and the argument
-// kind "fault". Format 3 has tensor maps as arguments and launches of tiles. A
-// package that has none of them is written as the format that has what it has.
+// kind "fault". Format 3 has tensor maps as arguments, launches of tiles and
+// costs. A package that has none of them is written as the format that has what
+// it has.
 inline constexpr int64_t formatVersion = 3;
 inline constexpr const char *manifestName = "manifest.json";
 
@@ -182,12 +183,27 @@ struct Launch {
   // Where not 0, that many CTAs a multiprocessor at most, which share the
   // programs among themselves.
   int64_t ctasPerUnit = 0;
+  // CTAs that compute a tile together: a cluster.
+  int64_t ctasPerProgram = 1;
+  // It may be started before what precedes it in its stream has ended, and
+  // waits for that itself before it reads or writes a tensor.
+  bool overlaps = false;
 };
 
 // A kernel that runs after the first of a variant, on the same arguments.
 struct Step {
   std::string entry;
   Launch launch;
+};
+
+// What a launch of tiles takes, in picoseconds as measured: `start`, and for
+// each round of as many programs as run at one time `tile`, and `element` for
+// every element of `dim`. Of the variants of one priority that a launch may
+// take, that with the least is taken; those that say nothing come last.
+struct Cost {
+  std::string dim; // "": not said
+  int64_t start = 0, tile = 0, element = 0;
+  bool operator==(const Cost &) const = default;
 };
 
 struct Resources {
@@ -210,6 +226,7 @@ struct Variant {
   Launch launch;
   std::vector<Step> then; // one after the other, in the caller's stream
   std::string workspace = "0"; // bytes: sums of products of dims and integers
+  Cost cost;
   Resources resources;
   Evidence evidence = Evidence::None;
 };

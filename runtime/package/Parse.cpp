@@ -209,7 +209,8 @@ Conditions parseConditions(const Field &field) {
 Launch parseLaunch(const Field &field) {
   field.keys({"threads", "programs_per_cta", "rows_per_program",
               "parallel_dims", "shared_bytes"},
-             {"split", "tiles", "ctas_per_unit"});
+             {"split", "tiles", "ctas_per_unit", "ctas_per_program",
+              "overlaps"});
   Launch launch = {field["threads"].integer(1, 1024),
                    field["programs_per_cta"].integer(1, 1024),
                    field["rows_per_program"].integer(1, int64_t(1) << 31),
@@ -217,7 +218,9 @@ Launch parseLaunch(const Field &field) {
                    field["shared_bytes"].integer(0, 1 << 24),
                    {},
                    {},
-                   0};
+                   0,
+                   1,
+                   false};
   if (field.has("tiles"))
     field["tiles"].items([&](const Field &item) {
       item.keys({"dim", "length"});
@@ -226,6 +229,10 @@ Launch parseLaunch(const Field &field) {
     });
   if (field.has("ctas_per_unit"))
     launch.ctasPerUnit = field["ctas_per_unit"].integer(1, 64);
+  if (field.has("ctas_per_program"))
+    launch.ctasPerProgram = field["ctas_per_program"].integer(1, 16);
+  if (field.has("overlaps"))
+    launch.overlaps = field["overlaps"].boolean();
   if (field.has("split")) {
     Field split = field["split"];
     split.keys({"dim", "length", "less"});
@@ -236,11 +243,18 @@ Launch parseLaunch(const Field &field) {
   return launch;
 }
 
+Cost parseCost(const Field &field) {
+  field.keys({"dim", "start", "tile", "element"});
+  constexpr int64_t second = 1'000'000'000'000;
+  return {field["dim"].text(), field["start"].integer(0, second),
+          field["tile"].integer(0, second), field["element"].integer(0, second)};
+}
+
 Variant parseVariant(const Field &field) {
   field.keys({"id", "contract", "target", "roles", "priority", "entry",
               "schedule", "code", "inspect", "arguments", "when", "tensors",
               "launch", "workspace", "resources", "evidence"},
-             {"then"});
+             {"then", "cost"});
   Variant variant;
   variant.id = field["id"].text();
   variant.contract = field["contract"].text();
@@ -272,6 +286,8 @@ Variant parseVariant(const Field &field) {
       variant.then.push_back({item["entry"].text(), parseLaunch(item["launch"])});
     });
   variant.workspace = field["workspace"].text();
+  if (field.has("cost"))
+    variant.cost = parseCost(field["cost"]);
   Field resources = field["resources"];
   resources.keys({"registers", "shared", "local", "spills"});
   variant.resources = {resources["registers"].integer(0, 1 << 30),

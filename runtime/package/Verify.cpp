@@ -183,6 +183,17 @@ struct Checker {
       checkIdentifier(here + ".entry", variant.then[i].entry);
       launch(variant.then[i].launch, contract, here + ".launch");
     }
+    cost(variant, contract, at + ".cost");
+  }
+
+  void cost(const Variant &variant, const ContractEntry &contract,
+            const std::string &at) {
+    if (variant.cost == Cost())
+      return;
+    if (!contract.dims.count(variant.cost.dim))
+      fail("{}.dim: '{}' is not a dim of the contract", at, variant.cost.dim);
+    if (variant.launch.tiles.empty() || !variant.then.empty())
+      fail("{}: is that of one launch of tiles, which the variant is not", at);
   }
 
   void launch(const Launch &launch, const ContractEntry &contract,
@@ -209,6 +220,14 @@ struct Checker {
     if (launch.ctasPerUnit && launch.tiles.empty())
       fail("{}.ctas_per_unit: is {}, but there are no tiles", at,
            launch.ctasPerUnit);
+    if (launch.overlaps && launch.tiles.empty())
+      fail("{}.overlaps: is true, but there are no tiles", at);
+    if (launch.ctasPerProgram > 1 && launch.tiles.empty())
+      fail("{}.ctas_per_program: is {}, but there are no tiles", at,
+           launch.ctasPerProgram);
+    if (launch.ctasPerProgram > 1 && launch.programsPerCta > 1)
+      fail("{}: has {} CTAs a program and {} programs a CTA", at,
+           launch.ctasPerProgram, launch.programsPerCta);
   }
 
   void arguments(const Variant &variant, const ContractEntry &contract,

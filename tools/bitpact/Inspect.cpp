@@ -84,6 +84,14 @@ std::string conditionsText(const json &conditions) {
   return parts.empty() ? "none" : fmt::format("{}", fmt::join(parts, "; "));
 }
 
+/// What the choice among variants that fit goes by.
+std::string costText(const json &cost) {
+  return fmt::format("{} ns, and {} ns a round with {} ps for each of '{}'",
+                     cost.value("start", 0ll) / 1000,
+                     cost.value("tile", 0ll) / 1000, cost.value("element", 0ll),
+                     cost.value("dim", ""));
+}
+
 void printContract(const Package &package, const ContractSpec &contract,
                    bool text) {
   fmt::print("\n{} ({})\n  digest    {}\n", contract.name, contract.op,
@@ -106,6 +114,8 @@ void printContract(const Package &package, const ContractSpec &contract,
                fmt::join(one->roles, ", "), one->priority);
     fmt::print("    schedule  {}\n", one->schedule);
     fmt::print("    takes     {}\n", conditionsText(one->conditions));
+    if (one->conditions.contains("cost"))
+      fmt::print("    costs     {}\n", costText(one->conditions["cost"]));
     fmt::print("    launch    {} threads, {} programs a CTA, {} rows a "
                "program; workspace {} bytes\n",
                one->threads, one->programsPerCta, one->rowsPerProgram,

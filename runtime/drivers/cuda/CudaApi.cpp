@@ -61,6 +61,9 @@ static void load(Api &api) {
   api.encodeTiled.function =
       reinterpret_cast<decltype(api.encodeTiled.function)>(
           ::dlsym(library, api.encodeTiled.symbol));
+  api.launchEx.function =
+      reinterpret_cast<decltype(api.launchEx.function)>(
+          ::dlsym(library, api.launchEx.symbol));
   if (Result result = api.init(0))
     fail(BITPACT_MISSING_DEVICE, "no CUDA device: cuInit: {} ({})",
          nameOf(api, result), result);

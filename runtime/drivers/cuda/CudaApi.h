@@ -41,6 +41,19 @@ enum : int {
 int tensorMapType(package::ElementType type);
 int tensorMapSwizzle(int64_t bytes);
 
+// How a launch is described with an attribute.
+struct LaunchAttribute {
+  int id, padding;
+  int value[16];
+};
+struct LaunchConfig {
+  unsigned grid[3], block[3], shared;
+  struct StreamTag *stream;
+  LaunchAttribute *attributes;
+  unsigned attributeCount;
+};
+enum : int { launchProgrammaticSerialization = 6 };
+
 // X(member, symbol, parameters)
 #define BITPACT_CUDA_FUNCTIONS(X)                                              \
   X(init, cuInit, (unsigned))                                                  \
@@ -97,6 +110,9 @@ struct Api {
                const uint64_t *, const uint32_t *, const uint32_t *, int, int,
                int, int)>
       encodeTiled{"cuTensorMapEncodeTiled"};
+  // From CUDA 11.8 on; null before.
+  Entry<Result(const LaunchConfig *, Function, void **, void **)> launchEx{
+      "cuLaunchKernelEx"};
 
   // The driver, started; loaded once for the process. Throws
   // BITPACT_MISSING_DEVICE where there is none.

@@ -70,6 +70,23 @@ struct Cuda {
     api.call(api.functionSet, function, cuda::functionMaxDynamicShared, bytes);
   }
 
+  // False where the driver cannot: then the launch waits as any other.
+  static bool launchOverlapping(const Api &api, Api::Function function,
+                                unsigned ctas, unsigned parts, unsigned threads,
+                                unsigned shared, Api::Stream stream,
+                                void **parameters) {
+    if (!api.launchEx.function)
+      return false;
+    cuda::LaunchAttribute overlaps = {cuda::launchProgrammaticSerialization,
+                                      0,
+                                      {1}};
+    cuda::LaunchConfig config = {{ctas, parts, 1}, {threads, 1, 1}, shared,
+                                 stream,           &overlaps,       1};
+    api.call(api.launchEx, &config, function, parameters,
+             static_cast<void **>(nullptr));
+    return true;
+  }
+
   using TensorMap = cuda::TensorMap;
   static void describe(const Api &api, const MapWork &work, TensorMap &map) {
     if (!api.encodeTiled.function)

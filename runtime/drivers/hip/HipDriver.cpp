@@ -58,6 +58,11 @@ struct Hip {
   // All of the shared memory that a CTA may have needs no asking.
   static void allowShared(const Api &, Api::Function, int) {}
 
+  static bool launchOverlapping(const Api &, Api::Function, unsigned, unsigned,
+                                unsigned, unsigned, Api::Stream, void **) {
+    return false;
+  }
+
   // verify() admits no tensor maps for this target.
   struct TensorMap {};
   static void describe(const Api &, const MapWork &, TensorMap &) {

@@ -18,6 +18,11 @@ module attributes {test.s = #tile.schedule<m = 65, n = 8, k = 64, stages = 2, co
 
 // -----
 
+// expected-error @+1 {{consumers is 3; a cluster of 2 cannot share them evenly}}
+module attributes {test.s = #tile.schedule<m = 96, n = 8, k = 64, stages = 2, consumers = 3, group = 1, copy = "bulk", producer_registers = 0, consumer_registers = 0, cluster = 2>} {}
+
+// -----
+
 // expected-error @+1 {{copy is 'fast'; allowed are bulk, plain, async and registers}}
 module attributes {test.s = #tile.schedule<m = 64, n = 8, k = 64, stages = 2, consumers = 1, group = 1, copy = "fast", producer_registers = 0, consumer_registers = 0>} {}
 

@@ -51,11 +51,13 @@ tile::ScheduleAttr tests::tiles(int64_t m, int64_t n, int64_t k, int64_t stages,
                                 int64_t consumers, int64_t group,
                                 llvm::StringRef copy) {
   return tile::ScheduleAttr::get(&context(), m, n, k, stages, consumers, group,
-                                 copy, 0, 0);
+                                 copy, 0, 0, /*cluster=*/1);
 }
 
 std::vector<tile::ScheduleAttr> tests::allTiles() {
   return {tiles(128, 256, 64, 4, 2, 8),
+          tiles(16, 48, 128, 14, 1, 8),
+          tiles(64, 192, 64, 6, 1, 8),
           tiles(8, 4, 16, 2, 1, 1),
           tiles(12, 8, 32, 3, 3, 2),
           tiles(4, 16, 48, 5, 2, 3),

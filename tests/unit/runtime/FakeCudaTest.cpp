@@ -29,6 +29,7 @@ struct FakeCudaLog {
   int mapType, mapSwizzle, mapFill;
   uint64_t mapExtents[2], mapPitch;
   uint32_t mapBox[2];
+  int overlaps;
 };
 
 FakeCudaLog &fake() {
@@ -234,6 +235,7 @@ TEST_CASE("tiles: persistent programs, and a tensor map by value") {
   tiles.launch.sharedBytes = 200000; // more than without asking
   tiles.launch.tiles = {{"tokens", 64}, {"hidden", 8}};
   tiles.launch.ctasPerUnit = 1;
+  tiles.launch.overlaps = true;
   package::Argument map;
   map.kind = package::ArgumentKind::TensorMap;
   map.tensor = "x";
@@ -258,7 +260,9 @@ TEST_CASE("tiles: persistent programs, and a tensor map by value") {
     return status == BITPACT_OK ? std::string() : bitpact_last_error();
   };
   log.parameters = 7;
+  int overlapped = log.overlaps;
   REQUIRE(launch(65, 33, 40) == "");
+  CHECK(log.overlaps == overlapped + 1); // and no other launch of this file
   CHECK(log.grid == 2 * 5); // of tokens and of hidden
   CHECK(log.shared == 200000);
   CHECK(log.slots[6] == 0xb0c5);

@@ -20,6 +20,7 @@ struct FakeCudaLog {
   int mapType, mapSwizzle, mapFill;
   uint64_t mapExtents[2], mapPitch;
   uint32_t mapBox[2];
+  int overlaps; /* launches with that attribute */
 };
 EXPORT struct FakeCudaLog fakeCudaLog;
 
@@ -144,6 +145,26 @@ EXPORT int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz,
   for (int i = 0; i < count; ++i)
     fakeCudaLog.slots[i] = *(uint64_t *)parameters[i];
   return 0;
+}
+struct LaunchAttribute {
+  int id, padding, value[16];
+};
+struct LaunchConfig {
+  unsigned grid[3], block[3], shared;
+  void *stream;
+  struct LaunchAttribute *attributes;
+  unsigned attributeCount;
+};
+EXPORT int cuLaunchKernelEx(const struct LaunchConfig *config, void *function,
+                            void **parameters, void **extra) {
+  if (config->attributeCount != 1 || config->attributes->id != 6 ||
+      config->attributes->value[0] != 1)
+    return 1;
+  ++fakeCudaLog.overlaps;
+  return cuLaunchKernel(function, config->grid[0], config->grid[1],
+                        config->grid[2], config->block[0], config->block[1],
+                        config->block[2], config->shared, config->stream,
+                        parameters, extra);
 }
 EXPORT int cuTensorMapEncodeTiled(void *map, int type, unsigned rank,
                                   void *address, const uint64_t *extents,

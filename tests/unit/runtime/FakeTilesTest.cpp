@@ -1,0 +1,167 @@
+// FakeTilesTest.cpp - launches of tiles: clusters, and the choice by cost
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// With the fake libcuda.so.1, whose device has 132 multiprocessors.
+#include "tests/unit/runtime/Fixture.h"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <dlfcn.h>
+
+using namespace bitpact;
+using namespace bitpact::test;
+using Catch::Contains;
+
+namespace {
+
+package::ContractEntry contract() {
+  package::ContractEntry contract = mapContract();
+  contract.dims["hidden"] = package::dynamicExtent;
+  return contract;
+}
+
+package::Variant tiles(const std::string &id, int64_t tokens, int64_t hidden,
+                       int64_t ctasPerProgram, package::Cost cost,
+                       int64_t priority = 10) {
+  package::Variant variant = variantOf(contract(), id, "row_sum");
+  variant.target = {package::TargetKind::Cuda, "sm_90a", ""};
+  variant.code.file = "code/" + id + ".cubin";
+  variant.priority = priority;
+  variant.launch = {};
+  variant.launch.threads = 128;
+  variant.launch.tiles = {{"tokens", tokens}, {"hidden", hidden}};
+  variant.launch.ctasPerUnit = 1;
+  variant.launch.ctasPerProgram = ctasPerProgram;
+  variant.cost = cost;
+  return variant;
+}
+
+struct Tiles {
+  explicit Tiles(const std::vector<package::Variant> &variants) {
+    Package sample;
+    sample.add(contract());
+    for (const package::Variant &variant : variants)
+      sample.add(variant, "\x7f"
+                          "ELF of a fake");
+    sample.write(scratch / "pkg");
+    package = open(scratch / "pkg");
+    kernel = test::kernel(package, cuda);
+  }
+  /// The variant, or what went wrong.
+  std::string select(int64_t rows, int64_t columns) {
+    Tensor from(data, {rows, columns}), to(data + (1 << 19), {rows, columns});
+    from.tensor.device = to.tensor.device = {kDLCUDA, 0};
+    return Launch(from, to).select(package, kernel);
+  }
+  unsigned gridOf(int64_t rows, int64_t columns) {
+    Tensor from(data, {rows, columns}), to(data + (1 << 19), {rows, columns});
+    from.tensor.device = to.tensor.device = {kDLCUDA, 0};
+    REQUIRE(Launch(from, to).run(kernel) == BITPACT_OK);
+    void *library = ::dlopen("libcuda.so.1", RTLD_NOW);
+    struct Log { // the head of that in fake_cuda.c
+      int contexts, modules, launches, capturing, failLaunch, pushed;
+      int allocations, synchronizations, parameters;
+      unsigned grid;
+    };
+    return static_cast<Log *>(::dlsym(library, "fakeCudaLog"))->grid;
+  }
+
+  Scratch scratch;
+  OpenPackage package;
+  OpenDevice cuda = device("cuda:0");
+  OpenKernel kernel;
+  alignas(256) static inline float data[1 << 20];
+};
+
+} // namespace
+
+TEST_CASE("a cluster is a program of several CTAs") {
+  Tiles four({tiles("four", 64, 8, 4, {})});
+  CHECK(four.gridOf(65, 33) == 4 * 2 * 5);
+  CHECK(four.gridOf(64, 32 * 8) == 4 * 32);
+  // 132 multiprocessors have 33 such clusters at one time.
+  CHECK(four.gridOf(64, 33 * 8) == 132);
+  CHECK(four.gridOf(64, 34 * 8) == 132);
+}
+
+TEST_CASE("of variants of one tier the cheapest is taken") {
+  // Of tiles of one CTA 132 are computed at one time, of those of two 66.
+  package::Cost large{"hidden", 1000000, 9000000, 1000},
+      small{"hidden", 1000000, 3000000, 1000};
+  Tiles two({tiles("large", 64, 8, 1, large), tiles("small", 64, 4, 2, small)});
+  // 1000 columns: 125 large tiles in a round of 10 us; 250 small ones in four
+  // rounds of 4 us.
+  CHECK(two.select(64, 1000) == "large");
+  // 528: 66 large tiles in a round of 9.528 us; 132 small ones in two rounds of
+  // 3.528 us.
+  CHECK(two.select(64, 528) == "small");
+  CHECK(two.select(64, 529) == "large"); // a third round
+  // Equal: the first in the manifest.
+  Tiles same({tiles("b", 64, 8, 1, large), tiles("a", 64, 8, 1, large)});
+  CHECK(same.select(64, 8) == "b");
+}
+
+TEST_CASE("cost decides within a tier, among those that fit") {
+  package::Cost cheap{"hidden", 1, 0, 0}, dear{"hidden", 1000, 0, 0};
+  package::Variant narrow = tiles("narrow", 64, 8, 1, cheap);
+  narrow.when.dims["hidden"] = {1, 16};
+  Tiles kernel({tiles("later", 64, 8, 1, cheap, 20), narrow,
+                tiles("silent", 64, 8, 1, {}), tiles("dear", 64, 8, 1, dear)});
+  CHECK(kernel.select(64, 16) == "narrow");
+  CHECK(kernel.select(64, 17) == "dear"); // not one that says nothing
+  // What no number holds is dearer than any.
+  constexpr int64_t most = 1'000'000'000'000;
+  Tiles large({tiles("endless", 1, 1, 1, {"hidden", 0, 0, most}),
+               tiles("dear", 64, 8, 1, {"hidden", most, 1, 0})});
+  CHECK(large.select(1, 1) == "endless");
+  CHECK(large.select(2, 1 << 18) == "dear");
+}
+
+TEST_CASE("a cost and a cluster are format 3, and checked") {
+  Package sample;
+  sample.add(contract());
+  sample.add(tiles("one", 64, 8, 2, {"hidden", 1, 2, 3}));
+  package::Manifest manifest = sample.manifest;
+  std::string sealed = package::seal(manifest);
+  CHECK(manifest.format == 3);
+  package::Manifest again = package::parseManifest(sealed, "manifest.json");
+  CHECK(again.variants[0].cost == package::Cost{"hidden", 1, 2, 3});
+  CHECK(again.variants[0].launch.ctasPerProgram == 2);
+  CHECK(package::seal(again) == sealed);
+  auto refused = [&](auto edit) {
+    package::Manifest wrong = again;
+    edit(wrong.variants[0]);
+    try {
+      package::verify(wrong);
+    } catch (const package::FormatError &error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  CHECK_THAT(refused([](auto &v) { v.cost.dim = "z"; }),
+             Contains("variants[0].cost.dim: 'z' is not a dim"));
+  CHECK_THAT(refused([](auto &v) { v.launch.tiles = {}; }),
+             Contains("variants[0].launch.ctas_per_"));
+  CHECK_THAT(refused([](auto &v) {
+               v.launch.tiles = {};
+               v.launch.ctasPerUnit = 0;
+             }),
+             Contains("variants[0].launch.ctas_per_program: is 2, but there "
+                      "are no tiles"));
+  CHECK_THAT(refused([](auto &v) { v.launch.programsPerCta = 2; }),
+             Contains("has 2 CTAs a program and 2 programs a CTA"));
+  CHECK_THAT(refused([](auto &v) {
+               v.launch.tiles = {};
+               v.launch.ctasPerUnit = 0;
+               v.launch.overlaps = true;
+             }),
+             Contains("variants[0].launch.overlaps: is true, but there are no "
+                      "tiles"));
+  CHECK_THAT(refused([](auto &v) {
+               v.launch = package::Launch();
+               v.launch.parallelDims = {"tokens"};
+             }),
+             Contains("variants[0].cost: is that of one launch of tiles"));
+}
