@@ -3,7 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/CPU/ConvertKernel.h"
 
+#include "codegen/CPU/EntryPoint.h"
 #include "codegen/CPU/LaneAccess.h"
+#include "codegen/CPU/PanelKernel.h"
 #include "dialects/Kernel/KernelDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -43,33 +45,17 @@ private:
 };
 
 LogicalResult Converter::run() {
-  MLIRContext *context = builder.getContext();
-  auto pointer = LLVM::LLVMPointerType::get(context);
-  Type i64Type = builder.getI64Type();
-  target = LLVM::LLVMFuncOp::create(
-      builder, loc, func.getSymName(),
-      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context),
-                                  {pointer, i64Type, i64Type}));
-  Block *entry = target.addEntryBlock(builder);
-  builder.setInsertionPointToStart(entry);
-  Value slots = entry->getArgument(0);
   Block &body = func.getBody().front();
-  for (BlockArgument argument : body.getArguments()) {
-    Value at = LLVM::GEPOp::create(
-        builder, loc, pointer, i64Type, slots,
-        ArrayRef<LLVM::GEPArg>{int(argument.getArgNumber())});
-    Type type =
-        isa<kernel::BufferType>(argument.getType()) ? Type(pointer) : i64Type;
-    Value value = LLVM::LoadOp::create(builder, loc, type, at);
+  EntryPoint entry = makeEntryPoint(builder, loc, func.getSymName(), body);
+  target = entry.function;
+  for (auto [argument, value] : llvm::zip(body.getArguments(), entry.slots)) {
     if (auto buffer = dyn_cast<kernel::BufferType>(argument.getType()))
       elements[value] = buffer.getElementType();
     if (!func.getRows().empty() && argument == func.slot(func.getRows()))
       rows = value;
     argument.replaceAllUsesWith(value);
   }
-  auto loop = scf::ForOp::create(builder, loc, entry->getArgument(1),
-                                 entry->getArgument(2), i64(1));
-  LLVM::ReturnOp::create(builder, loc, ValueRange());
+  scf::ForOp loop = entry.programs;
   program = loop.getInductionVar();
   Block *inner = loop.getBody();
   Operation *end = inner->getTerminator();
@@ -214,6 +200,10 @@ struct ConvertKernelToCPUPass
     for (auto func :
          llvm::make_early_inc_range(getOperation().getOps<kernel::FuncOp>()))
       if (failed(Converter(func).run()))
+        return signalPassFailure();
+    for (auto func :
+         llvm::make_early_inc_range(getOperation().getOps<tile::FuncOp>()))
+      if (failed(PanelKernel(func).convert()))
         return signalPassFailure();
   }
 };

@@ -140,7 +140,7 @@ void lowering::expandRoundings(Operation *root, bool keepBf16) {
 namespace {
 
 struct ExpandNarrowPass
-    : PassWrapper<ExpandNarrowPass, OperationPass<kernel::FuncOp>> {
+    : PassWrapper<ExpandNarrowPass, OperationPass<>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandNarrowPass)
   ExpandNarrowPass() = default;
   explicit ExpandNarrowPass(bool keep) { keepBf16 = keep; }

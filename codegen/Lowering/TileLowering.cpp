@@ -6,6 +6,8 @@
 #include "codegen/Lowering/RowContext.h"
 #include "codegen/Lowering/TileEpilogue.h"
 
+#include "mlir/IR/IRMapping.h"
+
 using namespace mlir;
 using namespace bitpact;
 using namespace bitpact::lowering;
@@ -47,6 +49,7 @@ private:
   void forEachBlock(Body body);
   /// A loop over stages from `first`.
   scf::ForOp forEachStage(Value first, ValueRange carried);
+  void blockAt(Value index, Body body);
   void produce();
   void consume(Value number);
   /// For schedules whose consumers copy.
@@ -60,6 +63,9 @@ private:
   Value ownRow(Value number, Value row);
   SmallVector<Value> loadOthers(Value row, Value col);
   Value epilogue(Value sums, ValueRange others);
+  void computeAlone();
+  Value take(Value blockA, Value blockB, Value sums);
+  Value applyStep(pact::PrimitiveOp step, ValueRange arguments);
 
   pact::ContractOp contract;
   pact::OperatorOp op;
@@ -94,9 +100,6 @@ Value TileKernel::viewOf(pact::InputOp input) {
       builder.getStringAttr(dims.front() == family.rowDim ? "rows" : "cols"));
 }
 
-/// Blocks in the order in which programs take them: groups of neighbouring rows
-/// of blocks, and within a group column by column. Programs that run at one
-/// time then share rows of both operands.
 void TileKernel::forEachBlock(Body body) {
   Value first = tile::ProgramOp::create(builder, loc, builder.getI32Type());
   Value step = tile::ProgramsOp::create(builder, loc, builder.getI32Type());
@@ -104,6 +107,13 @@ void TileKernel::forEachBlock(Body body) {
   auto loop = scf::ForOp::create(builder, loc, first, all, step);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
+  blockAt(loop.getInductionVar(), body);
+}
+
+/// Blocks in the order in which programs take them: groups of neighbouring rows
+/// of blocks, and within a group column by column. Programs that run at one
+/// time then share rows of both operands.
+void TileKernel::blockAt(Value index, Body body) {
   auto mul = [&](Value x, Value y) -> Value {
     return arith::MulIOp::create(builder, loc, x, y);
   };
@@ -115,8 +125,8 @@ void TileKernel::forEachBlock(Body body) {
   };
   Value height = i32(schedule.getGroup());
   Value inGroup = mul(height, colBlocks);
-  Value group = div(loop.getInductionVar(), inGroup);
-  Value within = sub(loop.getInductionVar(), mul(group, inGroup));
+  Value group = div(index, inGroup);
+  Value within = sub(index, mul(group, inGroup));
   Value above = mul(group, height);
   // The last group may be lower.
   Value rows =
@@ -300,6 +310,101 @@ SmallVector<Value> TileKernel::loadOthers(Value row, Value col) {
   return loaded;
 }
 
+/// A primitive's operations, on one element.
+Value TileKernel::applyStep(pact::PrimitiveOp step, ValueRange arguments) {
+  IRMapping map;
+  Block &body = step.getBody().front();
+  map.map(body.getArguments(), arguments);
+  for (Operation &each : body.without_terminator()) {
+    SmallVector<Value> operands;
+    for (Value operand : each.getOperands())
+      operands.push_back(map.lookup(operand));
+    Type type = each.getResult(0).getType();
+    Value result;
+    if (isa<pact::FmaOp>(each))
+      result = kernel::FmaOp::create(builder, loc, type, operands[0],
+                                     operands[1], operands[2]);
+    else if (isa<pact::SqrtOp>(each))
+      result = kernel::SqrtOp::create(builder, loc, type, operands[0]);
+    else if (isa<arith::TruncFOp>(each))
+      result = kernel::NarrowOp::create(builder, loc, type, operands[0]);
+    else
+      result = builder
+                   .create(OperationState(loc, each.getName(), operands, {type},
+                                          each.getAttrs()))
+                   ->getResult(0);
+    map.map(each.getResult(0), result);
+  }
+  return map.lookup(cast<pact::YieldOp>(body.getTerminator()).getValue());
+}
+
+/// The sums after another stage, of an atom or of a primitive.
+Value TileKernel::take(Value rows, Value cols, Value sums) {
+  if (pact::AtomOp atom = atomOf(contract, family.dot))
+    return tile::DotOp::create(builder, loc, sums.getType(), rows, cols, sums,
+                               Value(), atom.getSymName());
+  pact::PrimitiveOp step = primitiveOf(contract, family.dot);
+  auto chain = tile::ChainOp::create(builder, loc, sums.getType(), rows, cols,
+                                     sums);
+  OpBuilder::InsertionGuard guard(builder);
+  Block *body = builder.createBlock(
+      &chain.getBody(), {},
+      {blockA.getElementType(), blockB.getElementType(),
+       cast<tile::PendingType>(sums.getType()).getElementType()},
+      {loc, loc, loc});
+  tile::YieldOp::create(builder, loc, applyStep(step, body->getArguments()));
+  return chain;
+}
+
+/// Without roles: there are as many programs as blocks, and each packs what it
+/// multiplies. What lies beyond the reduced dim is not there.
+void TileKernel::computeAlone() {
+  auto attr = cast<pact::NodeAttr>(
+      contract.getNodes().get(family.dot.getNode()));
+  // Elements are widened where they are packed.
+  if (pact::PrimitiveOp step = primitiveOf(contract, family.dot)) {
+    auto as = [&](tile::BlockType block, unsigned term) {
+      return tile::BlockType::get(builder.getContext(), block.getRows(),
+                                  block.getCols(),
+                                  step.getFunctionType().getInput(term));
+    };
+    blockA = as(blockA, 0);
+    blockB = as(blockB, 1);
+  }
+  auto type = tile::PendingType::get(builder.getContext(), blockA.getRows(),
+                                     blockB.getRows(), attr.getAccumulator());
+  Value program = tile::ProgramOp::create(builder, loc, builder.getI32Type());
+  blockAt(program, [&](Value row, Value col) {
+    Value none = tile::BeginOp::create(
+        builder, loc, type,
+        attr.getStart() == algebra::Start::First ? "first" : "identity");
+    scf::ForOp stages = forEachStage(i32(0), none);
+    {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(stages.getBody());
+      Value depth = arith::MulIOp::create(
+          builder, loc, stages.getInductionVar(), i32(schedule.getK()));
+      Value rows = tile::PackOp::create(builder, loc, blockA, a, row, depth);
+      Value cols = tile::PackOp::create(builder, loc, blockB, b, col, depth);
+      scf::YieldOp::create(builder, loc,
+                           take(rows, cols, stages.getRegionIterArg(0)));
+    }
+    auto valuesOf = [&](Type element) {
+      return tile::ValuesType::get(builder.getContext(), type.getRows(),
+                                   type.getCols(), element);
+    };
+    SmallVector<Value> loaded;
+    for (Value each : others)
+      loaded.push_back(tile::LoadOp::create(
+          builder, loc,
+          valuesOf(cast<tile::ViewType>(each.getType()).getElementType()), each,
+          row, col));
+    Value sums = tile::AwaitOp::create(
+        builder, loc, valuesOf(type.getElementType()), stages.getResult(0));
+    tile::PutOp::create(builder, loc, epilogue(sums, loaded), result, row, col);
+  });
+}
+
 /// What the operator does with each sum, and the rounding of its output.
 Value TileKernel::epilogue(Value sums, ValueRange others) {
   SmallVector<Value> values = {sums};
@@ -335,6 +440,8 @@ void TileKernel::emit() {
   rowBlocks = blocksOf(family.rowDim, schedule.getM());
   colBlocks = blocksOf(family.colDim, schedule.getN());
   depthBlocks = blocksOf(family.depthDim, schedule.getK());
+  if (schedule.packsOwn())
+    return computeAlone();
   pipe = tile::PipeOp::create(
       builder, loc,
       tile::PipeType::get(context, schedule.getStages(), {blockA, blockB}));

@@ -192,6 +192,15 @@ Absent lowering::absentOf(StringRef step) {
   return step.starts_with("dot.fma") ? Absent::Negative : Absent::LeftOut;
 }
 
+pact::PrimitiveOp lowering::primitiveOf(pact::ContractOp contract,
+                                        pact::ReduceOp node) {
+  auto name = contract.getPrimitives().getAs<FlatSymbolRefAttr>(
+      (node.getNode() + ".step").str());
+  return name ? SymbolTable::lookupNearestSymbolFrom<pact::PrimitiveOp>(
+                    contract, name)
+              : pact::PrimitiveOp();
+}
+
 std::optional<std::string> lowering::whyNot(pact::ContractOp contract,
                                             pact::OperatorOp op,
                                             tile::ScheduleAttr schedule) {
@@ -207,21 +216,24 @@ std::optional<std::string> lowering::whyNot(pact::ContractOp contract,
                      node, attr.getExtent(), attr.getStored());
     StringRef step = stepOf(contract, family->dot);
     algebra::Atom steps{step.str(), 1, 0};
+    // Programs that pack their own blocks run any step and any epilogue.
+    bool own = schedule.packsOwn();
     pact::AtomOp atom = atomOf(contract, family->dot);
     if (atom)
       steps = {atom.getAtom().str(), int64_t(atom.getL()),
                int64_t(atom.getF())};
-    else if (step != "dot.fma.f32")
+    else if (!own && step != "dot.fma.f32")
       return refusal("node {0}: primitives: the step is {1}; tiles run "
                      "dot.fma.f32 and the atoms of a matrix unit",
                      node, step);
-    if (attr.getStart() != algebra::Start::Identity)
+    if (!own && attr.getStart() != algebra::Start::Identity)
       return refusal("node {0}: start: sums of tiles begin at +0, 'identity'",
                      node);
     if (llvm::Error error = checkTree(node, attr, steps))
       return error;
-    if (llvm::Error error = checkEpilogue(contract, op, *family))
-      return error;
+    if (!own)
+      if (llvm::Error error = checkEpilogue(contract, op, *family))
+        return error;
     if (schedule.getK() % steps.terms)
       return refusal("schedule: stages of {0} elements, which steps of {1} do "
                      "not divide",
@@ -237,7 +249,7 @@ std::optional<std::string> lowering::whyNot(pact::ContractOp contract,
         return refusal("types: '{0}' is {1}, the atom {2} takes {3}", tensor,
                        types[i], atom.getSymName(), wanted);
     }
-    if (types[0] != types[1])
+    if (!own && types[0] != types[1])
       return refusal("types: '{0}' is {1} and '{2}' is {3}; tiles multiply "
                      "tensors of one type",
                      family->a, types[0], family->b, types[1]);

@@ -43,6 +43,8 @@ llvm::Expected<TileFamily> tileFamily(pact::OperatorOp op);
 llvm::StringRef stepOf(pact::ContractOp contract, pact::ReduceOp node);
 /// The atom that is the step of a node; null if its step is a primitive.
 pact::AtomOp atomOf(pact::ContractOp contract, pact::ReduceOp node);
+/// The primitive that is the step of a node; null if its step is an atom.
+pact::PrimitiveOp primitiveOf(pact::ContractOp contract, pact::ReduceOp node);
 
 /// Why `schedule` cannot keep the contract: a sentence naming the field.
 /// Nothing if it can.

@@ -70,12 +70,31 @@ LogicalResult TileMachine::runProgram() {
   Role outer;
   if (failed(bindSlots(outer)))
     return failure();
+  if (func.getBody().front().getOps<tile::RolesOp>().empty())
+    return runAlone(outer);
   for (Operation &op : func.getBody().front()) {
     LogicalResult done = isa<tile::RolesOp>(op)
                              ? runRoles(outer, cast<tile::RolesOp>(op))
                              : success(execute(outer, op) == Outcome::Went);
     if (failed(done))
       return failure();
+  }
+  return finish();
+}
+
+LogicalResult TileMachine::runAlone(Role &role) {
+  role.consumer = 0;
+  mlir::Block &body = func.getBody().front();
+  role.frames.push_back({&body, body.begin(), {}});
+  while (!role.frames.empty()) {
+    Operation *at = role.frames.back().at == role.frames.back().block->end()
+                        ? func.getOperation()
+                        : &*role.frames.back().at;
+    Outcome outcome = step(role);
+    if (outcome == Outcome::Failed)
+      return failure();
+    if (outcome == Outcome::Waits)
+      return error(role, at) << "waits, and there is no other role";
   }
   return finish();
 }
@@ -232,6 +251,13 @@ TileMachine::Outcome TileMachine::execute(Role &role, Operation &op) {
           [&](tile::ReleaseOp each) { return outcomeOf(release(role, each)); })
       .Case([&](tile::RowsOp each) { return outcomeOf(rows(role, each)); })
       .Case([&](tile::StartOp each) { return outcomeOf(start(role, each)); })
+      .Case([&](tile::PackOp each) { return outcomeOf(pack(role, each)); })
+      .Case([&](tile::BeginOp each) {
+        role.values[each] = SumsRef{role.chains.size(), 0};
+        role.chains.push_back({{}, each.getStart() == "first", false});
+        return Outcome::Went;
+      })
+      .Case([&](tile::ChainOp each) { return outcomeOf(chain(role, each)); })
       .Case([&](tile::DotOp each) { return outcomeOf(dot(role, each)); })
       .Case([&](tile::SettleOp each) { return outcomeOf(settle(role, each)); })
       .Case([&](tile::AwaitOp each) { return outcomeOf(await(role, each)); })

@@ -35,13 +35,21 @@ struct Window {
   int64_t row = 0, col = 0, rows = 0, cols = 0;
   bool negative = false; ///< what is beyond is -0
   bool operator==(const Window &) const = default;
+  /// A block that was packed: columns beyond the view's are not there.
+  bool packed = false;
+  /// Columns that products take.
+  int64_t present() const {
+    return packed ? std::clamp(view->cols - col, int64_t(0), cols) : cols;
+  }
 };
 
 /// Products of rows of two blocks that a sum takes into itself. A primitive is
 /// an atom of one term.
 struct TileProduct {
   Window a, b;
-  algebra::Atom atom;
+  algebra::Atom atom; ///< where there is no `chain`
+  mutable tile::ChainOp chain;
+  int64_t depth() const { return std::min(a.present(), b.present()); }
 };
 
 /// Sums, elements of a view, or what a map makes of other values. All elements
@@ -50,6 +58,7 @@ struct TileProduct {
 struct TileValues {
   std::vector<TileProduct> products;
   std::optional<Window> loaded;
+  bool first = false; ///< the first product is the sum
   mutable tile::MapOp map;
   std::vector<std::shared_ptr<const TileValues>> from;
 };
@@ -57,8 +66,12 @@ struct TileValues {
 /// The cell of one element; `leaf` gives that of sums and of loaded values.
 Cell elementOf(const TileValues &values, TermStore &terms,
                llvm::function_ref<Cell(const TileValues &)> leaf);
+/// What a region of scalar operations yields for these arguments.
+Cell yielded(mlir::Block &body, llvm::ArrayRef<Cell> arguments,
+             TermStore &terms);
 
-/// Every role is a coroutine that runs until a pipe has nothing for it. What a
+/// A kernel without roles is one consumer. Of one with roles,
+/// every role is a coroutine that runs until a pipe has nothing for it. What a
 /// role finds does not depend on who runs first: a pipe has one writer, and a
 /// reader waits for what has been written, so that one order stands for all.
 ///
@@ -117,7 +130,7 @@ private:
   };
   using Value =
       std::variant<std::monostate, int64_t, const TileView *, Pipe *, BlockRef,
-                   SumsRef, std::shared_ptr<const TileValues>>;
+                   SumsRef, Window, std::shared_ptr<const TileValues>>;
   struct Frame {
     mlir::Block *block;
     mlir::Block::iterator at;
@@ -126,11 +139,11 @@ private:
   };
   struct Chain {
     std::vector<TileProduct> products;
-    bool awaited = false;
+    bool first = false, awaited = false;
   };
   struct Running {
     size_t chain;
-    BlockRef read[2];
+    std::vector<BlockRef> read;
   };
   struct Role {
     int64_t consumer = -1; ///< the producer has none
@@ -161,13 +174,20 @@ private:
   mlir::LogicalResult release(Role &role, tile::ReleaseOp op);
   mlir::LogicalResult rows(Role &role, tile::RowsOp op);
   mlir::LogicalResult start(Role &role, tile::StartOp op);
+  mlir::LogicalResult pack(Role &role, tile::PackOp op);
   mlir::LogicalResult dot(Role &role, tile::DotOp op);
+  mlir::LogicalResult chain(Role &role, tile::ChainOp op);
   mlir::LogicalResult settle(Role &role, tile::SettleOp op);
   mlir::LogicalResult await(Role &role, tile::AwaitOp op);
   mlir::LogicalResult load(Role &role, tile::LoadOp op);
   mlir::LogicalResult store(Role &role, tile::PutOp op);
   /// What the block holds, if this role may read it now.
   mlir::FailureOr<Window> read(Role &role, mlir::Operation *op, BlockRef block);
+  /// The two blocks of a product; what of them is in a pipe is noted.
+  mlir::FailureOr<TileProduct> operands(Role &role, mlir::Operation *op,
+                                        mlir::Value a, mlir::Value b,
+                                        std::vector<BlockRef> &inPipes);
+  mlir::LogicalResult runAlone(Role &role);
   mlir::FailureOr<Chain *> chainOf(Role &role, mlir::Operation *op,
                                    mlir::Value sums);
   mlir::LogicalResult finish();

@@ -50,15 +50,48 @@ double fma(double a, double b, double sum) {
       *evaluate({interpreter::Op::Fma, Scalar::F32, Scalar::F32}, operands));
 }
 
-FailureOr<Cell> sumOf(tile::PutOp op, ArrayRef<TileProduct> products,
-                      int64_t row, int64_t col) {
-  double sum = 0;
+/// The format of the sums, of which a kernel has one.
+Scalar accumulatorOf(tile::FuncOp func) {
+  Scalar format = Scalar::F32;
+  func.walk([&](tile::AwaitOp op) {
+    format = *scalarOf(op.getResult().getType().getElementType());
+  });
+  return format;
+}
+
+/// In the format in which the block holds elements.
+Cell widened(TermStore &terms, Cell cell, const Window &window,
+             mlir::Value element) {
+  Scalar from = window.view->buffer->type, to = *scalarOf(element.getType());
+  return from == to ? cell
+                    : terms.apply({interpreter::Op::Extend, to, from}, {cell});
+}
+
+FailureOr<Cell> sumOf(tile::PutOp op, TermStore &terms,
+                      const TileValues &values, Scalar format, int64_t row,
+                      int64_t col) {
+  // What a first element goes into unchanged is -0.
+  Cell sum = Cell::of(reference::encode(formatOf(format),
+                                        values.first ? -0.0 : 0.0));
   std::vector<double> a, b;
-  for (const TileProduct &product : products)
-    for (int64_t k = 0; k < product.a.cols; k += product.atom.terms) {
+  for (const TileProduct &product : values.products) {
+    int64_t depth = product.depth();
+    for (int64_t k = 0; product.chain && k < depth; ++k) {
+      FailureOr<uint64_t> left = bitsAt(op, product.a, row, k),
+                          right = bitsAt(op, product.b, col, k);
+      if (failed(left) || failed(right))
+        return failure();
+      mlir::Block &step = product.chain.getBody().front();
+      sum = yielded(step,
+                    {widened(terms, Cell::of(*left), product.a, step.getArgument(0)),
+                     widened(terms, Cell::of(*right), product.b, step.getArgument(1)),
+                     sum},
+                    terms);
+    }
+    for (int64_t k = 0; !product.chain && k < depth; k += product.atom.terms) {
       a.clear();
       b.clear();
-      int64_t end = std::min(k + product.atom.terms, product.a.cols);
+      int64_t end = std::min(k + product.atom.terms, depth);
       for (int64_t i = k; i < end; ++i) {
         FailureOr<double> left = elementAt(op, product.a, row, i),
                           right = elementAt(op, product.b, col, i);
@@ -67,21 +100,24 @@ FailureOr<Cell> sumOf(tile::PutOp op, ArrayRef<TileProduct> products,
         a.push_back(*left);
         b.push_back(*right);
       }
-      if (product.atom.terms == 1) {
-        sum = fma(a.front(), b.front(), sum);
-        continue;
-      }
-      sum = reference::dotStep(product.atom,
-                               formatOf(product.a.view->buffer->type), a.data(),
-                               b.data(), int(a.size()), sum);
+      double before = reference::decode(algebra::Format::F32, sum.bits);
+      double after =
+          product.atom.terms == 1
+              ? fma(a.front(), b.front(), before)
+              : reference::dotStep(product.atom,
+                                   formatOf(product.a.view->buffer->type),
+                                   a.data(), b.data(), int(a.size()), before);
+      sum = Cell::of(reference::encode(algebra::Format::F32, after));
     }
-  return Cell::of(reference::encode(algebra::Format::F32, sum));
+  }
+  return sum;
 }
 
-FailureOr<Cell> leafOf(tile::PutOp op, const TileValues &values, int64_t row,
+FailureOr<Cell> leafOf(tile::PutOp op, TermStore &terms,
+                       const TileValues &values, Scalar format, int64_t row,
                        int64_t col) {
   if (!values.loaded)
-    return sumOf(op, values.products, row, col);
+    return sumOf(op, terms, values, format, row, col);
   FailureOr<uint64_t> bits = bitsAt(op, *values.loaded, row, col);
   if (failed(bits))
     return failure();
@@ -118,6 +154,7 @@ FailureOr<Tensors> interpreter::interpretNumbers(tile::FuncOp func,
   }
   TermStore terms;
   TileCoverage coverage;
+  Scalar accumulator = accumulatorOf(func);
   auto put = [&](tile::PutOp op,
                  const std::shared_ptr<const TileValues> &values,
                  const Window &to) -> LogicalResult {
@@ -129,7 +166,7 @@ FailureOr<Tensors> interpreter::interpretNumbers(tile::FuncOp func,
       for (int64_t col = 0; col < cols; ++col) {
         bool broken = false;
         Cell cell = elementOf(*values, terms, [&](const TileValues &of) {
-          FailureOr<Cell> leaf = leafOf(op, of, row, col);
+          FailureOr<Cell> leaf = leafOf(op, terms, of, accumulator, row, col);
           broken |= failed(leaf);
           return failed(leaf) ? Cell() : *leaf;
         });

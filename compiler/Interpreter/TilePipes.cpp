@@ -201,18 +201,51 @@ LogicalResult TileMachine::start(Role &role, tile::StartOp op) {
   return success();
 }
 
+LogicalResult TileMachine::pack(Role &role, tile::PackOp op) {
+  const TileView *from = get<const TileView *>(role, op.getView());
+  if (from->buffer->isOutput)
+    return error(role, op) << "reads output '" << from->buffer->name << "'";
+  tile::BlockType type = op.getType();
+  role.values[op] = Window{from,
+                           number(role, op.getRow()),
+                           number(role, op.getCol()),
+                           type.getRows(),
+                           type.getCols(),
+                           /*negative=*/false,
+                           /*packed=*/true};
+  return success();
+}
+
+FailureOr<TileProduct> TileMachine::operands(Role &role, Operation *op,
+                                             mlir::Value a, mlir::Value b,
+                                             std::vector<BlockRef> &inPipes) {
+  TileProduct product{{}, {}, {}, {}};
+  for (auto [value, window] :
+       {std::pair(a, &product.a), std::pair(b, &product.b)}) {
+    Value held = role.values.lookup(value);
+    if (auto *packed = std::get_if<Window>(&held)) {
+      *window = *packed;
+      continue;
+    }
+    inPipes.push_back(std::get<BlockRef>(held));
+    FailureOr<Window> found = read(role, op, inPipes.back());
+    if (failed(found))
+      return failure();
+    *window = *found;
+  }
+  return product;
+}
+
 LogicalResult TileMachine::dot(Role &role, tile::DotOp op) {
-  BlockRef blocks[] = {get<BlockRef>(role, op.getA()),
-                       get<BlockRef>(role, op.getB())};
-  FailureOr<Window> a = read(role, op, blocks[0]),
-                    b = read(role, op, blocks[1]);
-  if (failed(a) || failed(b))
+  std::vector<BlockRef> inPipes;
+  FailureOr<TileProduct> product =
+      operands(role, op, op.getA(), op.getB(), inPipes);
+  if (failed(product))
     return failure();
   // Atoms of one arithmetic for several formats have names of their own.
   StringRef name = op.getAtom();
-  TileProduct product{*a, *b, {}};
   if (name == "dot.fma.f32") {
-    product.atom = {name.str(), 1, 0};
+    product->atom = {name.str(), 1, 0};
   } else {
     StringRef family = name;
     if (!name.contains(')'))
@@ -220,7 +253,7 @@ LogicalResult TileMachine::dot(Role &role, tile::DotOp op) {
     else
       family = name.take_front(name.find(')') + 1);
     try {
-      product.atom = algebra::Atom::parse(family.str());
+      product->atom = algebra::Atom::parse(family.str());
     } catch (const std::exception &) {
       return error(role, op) << "there is no atom '" << name << "'";
     }
@@ -228,12 +261,12 @@ LogicalResult TileMachine::dot(Role &role, tile::DotOp op) {
   // Whole steps, as many as have a column.
   if (op.getCount()) {
     int64_t columns = this->number(role, op.getCount());
-    if (columns < 1 || columns > product.a.cols)
+    if (columns < 1 || columns > product->a.cols)
       return error(role, op)
-             << "has " << columns << " columns of " << product.a.cols;
-    product.a.cols = product.b.cols =
-        std::min(product.a.cols, (columns + product.atom.terms - 1) /
-                                     product.atom.terms * product.atom.terms);
+             << "has " << columns << " columns of " << product->a.cols;
+    product->a.cols = product->b.cols =
+        std::min(product->a.cols, (columns + product->atom.terms - 1) /
+                                     product->atom.terms * product->atom.terms);
   }
   size_t number = role.chains.size();
   if (op.getSums()) {
@@ -244,9 +277,23 @@ LogicalResult TileMachine::dot(Role &role, tile::DotOp op) {
     role.chains.emplace_back();
   }
   Chain &chain = role.chains[number];
-  chain.products.push_back(product);
-  role.running.push_back({number, {blocks[0], blocks[1]}});
+  chain.products.push_back(*product);
+  role.running.push_back({number, inPipes});
   role.values[op] = SumsRef{number, chain.products.size()};
+  return success();
+}
+
+LogicalResult TileMachine::chain(Role &role, tile::ChainOp op) {
+  std::vector<BlockRef> inPipes;
+  FailureOr<TileProduct> product =
+      operands(role, op, op.getA(), op.getB(), inPipes);
+  FailureOr<Chain *> chain = chainOf(role, op, op.getSums());
+  if (failed(product) || failed(chain))
+    return failure();
+  product->chain = op;
+  (*chain)->products.push_back(*product);
+  role.values[op] = SumsRef{get<SumsRef>(role, op.getSums()).chain,
+                            (*chain)->products.size()};
   return success();
 }
 
@@ -269,6 +316,7 @@ LogicalResult TileMachine::await(Role &role, tile::AwaitOp op) {
   });
   auto made = std::make_shared<TileValues>();
   made->products = std::move((*chain)->products);
+  made->first = (*chain)->first;
   (*chain)->awaited = true;
   role.values[op] = std::shared_ptr<const TileValues>(made);
   return success();
@@ -309,11 +357,17 @@ Cell interpreter::elementOf(const TileValues &values, TermStore &terms,
                             llvm::function_ref<Cell(const TileValues &)> leaf) {
   if (!values.map)
     return leaf(values);
+  std::vector<Cell> arguments;
+  for (const auto &from : values.from)
+    arguments.push_back(elementOf(*from, terms, leaf));
+  return yielded(values.map.getBody().front(), arguments, terms);
+}
+
+Cell interpreter::yielded(mlir::Block &body, ArrayRef<Cell> arguments,
+                          TermStore &terms) {
   llvm::DenseMap<mlir::Value, Cell> cells;
-  tile::MapOp map = values.map;
-  mlir::Block &body = map.getBody().front();
-  for (auto [argument, from] : llvm::zip(body.getArguments(), values.from))
-    cells[argument] = elementOf(*from, terms, leaf);
+  for (auto [argument, cell] : llvm::zip(body.getArguments(), arguments))
+    cells[argument] = cell;
   for (Operation &op : body.without_terminator()) {
     if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
       auto real = dyn_cast<FloatAttr>(constant.getValue());

@@ -20,7 +20,8 @@ using namespace bitpact::interpreter;
 //   - at rows and columns of blocks that end within a block, with a whole
 //   group,
 //     a lower one after it and several columns, and for one program, for few
-//     that each have many blocks, and for more than there are blocks.
+//     that each have many blocks, and for more than there are blocks; where a
+//     program is one block, for as many as there are.
 // What no small extent shows is an overflow of 32 bits, which
 // codegen/Lowering/TilePlan.h excludes by the extents that a launch may have.
 
@@ -57,17 +58,20 @@ std::vector<Case> casesOf(pact::ContractOp contract, pact::ReduceOp reduce,
   std::vector<Case> cases;
   std::set<int64_t> depths = depthsOf(contract, reduce, schedule, most);
   int64_t m = schedule.getM(), n = schedule.getN();
+  bool own = schedule.packsOwn();
   for (int64_t depth : depths)
-    cases.push_back({m + 1, n / 2 + 1, depth, 1});
+    cases.push_back({m + 1, n / 2 + 1, depth, own ? 2 : 1});
   // Of depths those with one stage and with few, in both of which the last is
   // not whole.
   int64_t groups = schedule.getGroup() + 2;
   int64_t rows = m * groups + m / 2 + 1, cols = 2 * n + 3;
   for (int64_t depth : {schedule.getK() - 1, 2 * schedule.getK() + 1})
-    if (depths.count(depth))
+    if (depths.count(depth) && own)
+      cases.push_back({rows, cols, depth, 3 * (groups + 1)});
+    else if (depths.count(depth))
       for (int64_t programs : {int64_t(1), int64_t(5), 3 * (groups + 1) + 1})
         cases.push_back({rows, cols, depth, programs});
-  cases.push_back({1, 1, *depths.begin(), 2});
+  cases.push_back({1, 1, *depths.begin(), own ? 1 : 2});
   return cases;
 }
 

@@ -57,8 +57,8 @@ LogicalResult TileSums::declare(tile::FuncOp func) {
                                attr.getMerge().getValue()};
   reduction.kind = algebra::ReductionKind::Dot;
   reduction.start = attr.getStart();
-  reduction.accumulator =
-      interpreter::formatOf(*scalarOf(attr.getAccumulator()));
+  accumulator = *scalarOf(attr.getAccumulator());
+  reduction.accumulator = interpreter::formatOf(accumulator);
   std::optional<algebra::TreeId> tree =
       algebra::buildTree(*store, reduction, {attr.extentOf(extent), {}, {}});
   if (!tree)
@@ -111,13 +111,20 @@ static bool isNothing(const TileProduct &product) {
   return product.atom.family == "dot.nv" || product.atom.family == "dot.cdna3";
 }
 
-algebra::TreeId TileSums::treeOf(ArrayRef<TileProduct> products, int64_t row,
-                                 int64_t col) {
-  algebra::TreeId sum = store->identity();
-  for (const TileProduct &product : products)
-    for (int64_t k = 0; k < product.a.cols; k += product.atom.terms) {
+algebra::TreeId TileSums::treeOf(const TileValues &values, int64_t row,
+                                       int64_t col) {
+  std::optional<algebra::TreeId> sum;
+  if (!values.first)
+    sum = store->identity();
+  for (const TileProduct &product : values.products) {
+    if (product.chain) {
+      sum = chainOf(sum, product, row, col);
+      continue;
+    }
+    int64_t depth = product.depth();
+    for (int64_t k = 0; k < depth; k += product.atom.terms) {
       std::vector<algebra::TreeId> leaves;
-      int64_t end = std::min(k + product.atom.terms, product.a.cols);
+      int64_t end = std::min(k + product.atom.terms, depth);
       for (int64_t i = k; i < end; ++i) {
         Element a = found(product.a, row, i), b = found(product.b, col, i);
         if (!a.first && !b.first && isNothing(product))
@@ -129,13 +136,58 @@ algebra::TreeId TileSums::treeOf(ArrayRef<TileProduct> products, int64_t row,
       }
       // A step of nothing still is one, except that no sum of `dot.nv` is -0,
       // which is all that it would change.
+      algebra::TreeId before = sum.value_or(store->identity());
       if (product.atom.terms == 1 && !leaves.empty())
-        sum = store->step(sum, leaves.front());
+        sum = store->step(before, leaves.front());
       else if (product.atom.terms > 1 &&
                (!leaves.empty() || product.atom.family != "dot.nv"))
-        sum = store->fused(product.atom, sum, leaves);
+        sum = store->fused(product.atom, before, leaves);
     }
+  }
+  return sum.value_or(store->identity());
+}
+
+/// Steps of a primitive, one element each. A step that is not the contract's
+/// takes elements that the contract does not have.
+std::optional<algebra::TreeId>
+TileSums::chainOf(std::optional<algebra::TreeId> sum,
+                        const TileProduct &product, int64_t row, int64_t col) {
+  bool known = isStep(product.chain);
+  if (!known && !firstForeign)
+    firstForeign = "a step that is not the contract's";
+  for (int64_t k = 0; k < product.depth(); ++k) {
+    int64_t position =
+        leafOf({found(product.a, row, k), found(product.b, col, k)});
+    algebra::TreeId leaf = store->leaf(known ? position : kForeign + position);
+    sum = sum ? store->step(*sum, leaf) : store->first(leaf);
+  }
   return sum;
+}
+
+/// Whether the region computes, of any two elements and any sum, what the
+/// contract's step primitive does.
+bool TileSums::isStep(tile::ChainOp chain) {
+  auto [at, isNew] = steps.try_emplace(chain, false);
+  if (!isNew)
+    return at->second;
+  auto step = SymbolTable::lookupNearestSymbolFrom<pact::PrimitiveOp>(
+      contract, contract.getPrimitives().getAs<FlatSymbolRefAttr>(
+                    (reduce.getNode() + ".step").str()));
+  if (!step)
+    return false;
+  mlir::Block &body = chain.getBody().front();
+  std::vector<Cell> cells;
+  SmallVector<TermId> arguments;
+  for (auto [i, argument] : llvm::enumerate(body.getArguments())) {
+    // Holes are numbered by trees elsewhere.
+    TermId hole = terms.hole(-1 - int(i), *scalarOf(argument.getType()));
+    cells.push_back(Cell::symbol(hole));
+    arguments.push_back(
+        convert(terms, hole, *scalarOf(step.getFunctionType().getInput(i))));
+  }
+  Cell got = yielded(body, cells, terms);
+  return at->second = got.isSymbolic() &&
+                      got.term == applyPrimitive(terms, step, arguments);
 }
 
 std::string TileSums::difference(algebra::TreeId found,
@@ -168,13 +220,18 @@ bool TileSums::describe(const TileValues &values, const Window &to,
            view.rowStride == view.buffer->strides.front() &&
            view.colStride == 1;
   };
+  text += values.first ? "first " : "";
   for (const TileProduct &product : values.products) {
     if (!isOwn(product.a, 0, to.row, to.view->rows) ||
         !isOwn(product.b, 1, to.col, to.view->cols))
       return false;
-    text += llvm::formatv("{0} {1} {2} {3} {4} {5}; ", product.a.col,
-                          product.b.col, product.a.cols, product.atom.text(),
-                          product.a.negative, product.b.negative);
+    text += llvm::formatv("{0} {1} {2} {3} {4} ", product.a.col, product.b.col,
+                          product.depth(), product.a.negative,
+                          product.b.negative);
+    text += product.chain
+                ? llvm::formatv("{0}; ", product.chain.getAsOpaquePointer())
+                      .str()
+                : product.atom.text() + "; ";
   }
   return true;
 }

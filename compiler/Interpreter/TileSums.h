@@ -14,8 +14,9 @@ namespace bitpact::interpreter {
 class TileSums {
 public:
   TileSums(pact::ContractOp contract, pact::ReduceOp reduce, const Dims &dims,
-           const std::map<std::string, Buffer> &buffers)
-      : contract(contract), reduce(reduce), dims(dims), buffers(buffers) {}
+           const std::map<std::string, Buffer> &buffers, TermStore &terms)
+      : contract(contract), reduce(reduce), dims(dims), buffers(buffers),
+        terms(terms) {}
 
   /// The contract's tree. An error at the kernel says why there is none.
   mlir::LogicalResult declare(tile::FuncOp func);
@@ -23,8 +24,7 @@ public:
   /// Sums are those of this element of the dot from here on, by dim.
   void setElement(std::map<std::string, int64_t> indices);
   /// The tree of element (row, col) of sums.
-  algebra::TreeId treeOf(llvm::ArrayRef<TileProduct> products, int64_t row,
-                         int64_t col);
+  algebra::TreeId treeOf(const TileValues &values, int64_t row, int64_t col);
   /// Where a tree is not the contract's; `where` names the element.
   std::string difference(algebra::TreeId found, const std::string &where) const;
 
@@ -34,6 +34,7 @@ public:
                 std::string &text) const;
 
   algebra::TreeId declared = 0;
+  Scalar accumulator = Scalar::F32;
   std::shared_ptr<algebra::TreeStore> store =
       std::make_shared<algebra::TreeStore>();
 
@@ -46,12 +47,18 @@ private:
     return buffers.at(operands[number].getTensor().str());
   }
   int64_t leafOf(const Pair &pair);
+  std::optional<algebra::TreeId> chainOf(std::optional<algebra::TreeId> sum,
+                                         const TileProduct &product,
+                                         int64_t row, int64_t col);
+  bool isStep(tile::ChainOp chain);
   Element wanted(int operand, int64_t k) const;
 
   pact::ContractOp contract;
   mutable pact::ReduceOp reduce;
   const Dims &dims;
   const std::map<std::string, Buffer> &buffers;
+  TermStore &terms;
+  llvm::DenseMap<mlir::Operation *, bool> steps;
   mutable pact::InputOp operands[2];
   int64_t extent = 0;
   std::map<std::string, int64_t> index;

@@ -128,7 +128,7 @@ LogicalResult TileComparison::findDot() {
             cast<pact::RealType>(output.getValue().getType()), true);
   for (const auto &[name, buffer] : buffers)
     terms.tensors.push_back(name);
-  sums.emplace(contract, reduce, dims, buffers);
+  sums.emplace(contract, reduce, dims, buffers, terms);
   declared.emplace(contract, op, resultDims, dims, buffers, terms, *sums);
   return sums->declare(func);
 }
@@ -194,8 +194,8 @@ bool TileComparison::compareElement(const TileValues &values, const Window &to,
   Cell cell = elementOf(values, terms, [&](const TileValues &leaf) {
     if (leaf.loaded)
       return loaded(*leaf.loaded, row, col);
-    tree = sums->treeOf(leaf.products, row, col);
-    return Cell::symbol(terms.hole(int(*tree), Scalar::F32));
+    tree = sums->treeOf(leaf, row, col);
+    return Cell::symbol(terms.hole(int(*tree), sums->accumulator));
   });
   TermId expected = declared->output(output, element, -1);
   if (!computed)

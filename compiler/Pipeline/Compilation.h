@@ -61,8 +61,8 @@ private:
   void loadDialects();
   mlir::LogicalResult compileAll();
   mlir::LogicalResult compileJob(Job &job);
-  mlir::LogicalResult prove(const Job &job,
-                            llvm::ArrayRef<kernel::FuncOp> kernels);
+  mlir::LogicalResult prove(const Job &job, mlir::Attribute key,
+                            llvm::function_ref<bool()> proof);
   mlir::LogicalResult lowerRows(Job &job, mlir::ModuleOp module);
   mlir::LogicalResult lowerTiles(Job &job, mlir::ModuleOp module);
   void describeRows(const Job &job, package::Variant &variant);

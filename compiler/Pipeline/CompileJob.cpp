@@ -15,6 +15,7 @@
 #include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace bitpact;
@@ -45,6 +46,9 @@ void pipeline::addLowering(PassManager &manager, const codegen::Target &target,
   if (gpu)
     kernels.addPass(lowering::createDistributePass());
   kernels.addPass(lowering::createExpandNarrowPass(keepBf16));
+  if (kind == codegen::TargetKind::Cpu)
+    manager.nest<tile::FuncOp>().addPass(
+        lowering::createExpandNarrowPass(/*keepBf16=*/false));
   if (until < Phase::Convert)
     return;
   manager.addPass(createConversion(target));
@@ -61,23 +65,16 @@ static LogicalResult brokenInvariant(Location location, StringRef what) {
 }
 
 /// Kernels follow from contract and schedule alone, without the target: those
-/// of several targets are proved once.
-LogicalResult Compilation::prove(const Job &job,
-                                 ArrayRef<kernel::FuncOp> kernels) {
-  auto proof = [&] {
-    return succeeded(interpreter::proveSchedule(contractOf(job.contract),
-                                                operatorOf(job.contract),
-                                                kernels, kLongestProof,
-                                                &cases));
-  };
+/// of several targets are proved once. `key` is what of the schedule is in them.
+LogicalResult Compilation::prove(const Job &job, Attribute key,
+                                 llvm::function_ref<bool()> proof) {
   if (request.mutateKernel)
     return success(proof());
   std::promise<bool> promise;
   std::shared_future<bool> known;
   {
     std::lock_guard<std::mutex> lock(proofsLock);
-    std::shared_future<bool> &slot =
-        proofs[{job.contract, job.proposal.schedule}];
+    std::shared_future<bool> &slot = proofs[{job.contract, key}];
     if (slot.valid())
       known = slot;
     else
@@ -105,7 +102,11 @@ LogicalResult Compilation::lowerRows(Job &job, ModuleOp module) {
     request.mutateKernel(module);
   if (failed(kernels) || failed(mlir::verify(module)))
     return brokenInvariant(contract.getLoc(), "lowering");
-  if (request.proveKernels && failed(prove(job, *kernels)))
+  auto proof = [&] {
+    return succeeded(interpreter::proveSchedule(
+        contract, operatorOf(job.contract), *kernels, kLongestProof, &cases));
+  };
+  if (request.proveKernels && failed(prove(job, job.proposal.schedule, proof)))
     return brokenInvariant(contract.getLoc(), "the proof of the kernel");
   job.kernels.clear();
   NamedAttrList access;
@@ -133,10 +134,23 @@ LogicalResult Compilation::lowerTiles(Job &job, ModuleOp module) {
     request.mutateKernel(module);
   if (failed(mlir::verify(module)))
     return brokenInvariant(contract.getLoc(), "lowering");
-  if (request.proveKernels &&
-      failed(interpreter::proveSchedule(contract, operatorOf(job.contract),
-                                        kernel, kLongestProof)))
+  auto proof = [&] {
+    return succeeded(interpreter::proveSchedule(
+        contract, operatorOf(job.contract), kernel, kLongestProof));
+  };
+  tile::ScheduleAttr schedule = job.proposal.tiles;
+  // How a block lies in registers is the target's affair.
+  Attribute key = schedule;
+  if (schedule.packsOwn())
+    key = StringAttr::get(context,
+                          llvm::formatv("own {0} {1} {2} {3}", schedule.getM(),
+                                        schedule.getN(), schedule.getK(),
+                                        schedule.getGroup())
+                              .str());
+  if (request.proveKernels && failed(prove(job, key, proof)))
     return brokenInvariant(contract.getLoc(), "the proof of the kernel");
+  if (schedule.packsOwn())
+    return success();
   if (kernel.getSchedule().sharesCopies()) {
     lowering::TileShare share = lowering::shareOf(kernel);
     job.tiles.threads = share.threads;

@@ -16,10 +16,13 @@ void pipeline::describeTiles(pact::ContractOp contract, pact::OperatorOp op,
                              const codegen::TileLayout &layout,
                              package::Variant &variant) {
   lowering::TileFamily family = llvm::cantFail(lowering::tileFamily(op));
-  variant.launch.threads = layout.threads;
-  variant.launch.sharedBytes = layout.sharedBytes;
   variant.launch.tiles = {{family.rowDim, schedule.getM()},
                           {family.colDim, schedule.getN()}};
+  // A program of its own for every block.
+  if (schedule.packsOwn())
+    return;
+  variant.launch.threads = layout.threads;
+  variant.launch.sharedBytes = layout.sharedBytes;
   variant.launch.ctasPerUnit = 1;
   variant.launch.ctasPerProgram = schedule.getCluster();
   variant.launch.overlaps = !schedule.sharesCopies();

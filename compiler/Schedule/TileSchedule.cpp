@@ -79,6 +79,8 @@ void schedule::proposeTiles(pact::ContractOp contract, pact::OperatorOp op,
                             ArrayRef<std::string> roles,
                             std::vector<Proposal> &proposals,
                             std::vector<std::string> &refusals) {
+  if (target.kind() == codegen::TargetKind::Cpu)
+    return proposeOwnTiles(contract, op, target, roles, proposals, refusals);
   proposeSharedTiles(contract, op, target, roles, proposals, refusals);
   // Other targets have no instruction for it.
   if (target.spec() != "cuda:sm_90a" || !isOfWarpgroups(contract, op))

@@ -22,6 +22,13 @@ void proposeSharedTiles(pact::ContractOp contract, pact::OperatorOp op,
                         std::vector<Proposal> &proposals,
                         std::vector<std::string> &refusals);
 
+/// Those of CPUs, whose programs pack their blocks themselves.
+void proposeOwnTiles(pact::ContractOp contract, pact::OperatorOp op,
+                     const codegen::Target &target,
+                     llvm::ArrayRef<std::string> roles,
+                     std::vector<Proposal> &proposals,
+                     std::vector<std::string> &refusals);
+
 /// Extents that a tile kernel of the operator can have.
 std::map<std::string, std::pair<int64_t, int64_t>>
 tileExtents(pact::ContractOp contract, pact::OperatorOp op);

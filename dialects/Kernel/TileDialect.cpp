@@ -34,6 +34,43 @@ static void printShape(AsmPrinter &printer, int64_t rows, int64_t cols,
   printer << rows << 'x' << cols << 'x' << elementType;
 }
 
+/// What schedules may leave out: a cluster, and panels.
+static ParseResult parseScheduleTail(AsmParser &parser, int64_t &cluster,
+                                     int64_t &panelRows, int64_t &panelCols,
+                                     int64_t &lanes) {
+  cluster = 1;
+  panelRows = panelCols = lanes = 0;
+  const std::pair<StringRef, int64_t *> fields[] = {{"cluster", &cluster},
+                                                    {"panel_rows", &panelRows},
+                                                    {"panel_cols", &panelCols},
+                                                    {"lanes", &lanes}};
+  while (succeeded(parser.parseOptionalComma())) {
+    StringRef key;
+    SMLoc at = parser.getCurrentLocation();
+    if (parser.parseKeyword(&key))
+      return failure();
+    const auto *found =
+        llvm::find_if(fields, [&](const auto &each) { return each.first == key; });
+    if (found == std::end(fields))
+      return parser.emitError(at) << "unknown key '" << key
+                                  << "'; allowed are cluster, panel_rows, "
+                                     "panel_cols and lanes";
+    if (parser.parseEqual() || parser.parseInteger(*found->second))
+      return failure();
+  }
+  return success();
+}
+
+static void printScheduleTail(AsmPrinter &printer, int64_t cluster,
+                              int64_t panelRows, int64_t panelCols,
+                              int64_t lanes) {
+  if (cluster != 1)
+    printer << ", cluster = " << cluster;
+  if (panelRows)
+    printer << ", panel_rows = " << panelRows << ", panel_cols = " << panelCols
+            << ", lanes = " << lanes;
+}
+
 #include "dialects/Kernel/TileDialect.cpp.inc"
 
 #define GET_TYPEDEF_CLASSES
@@ -100,18 +137,23 @@ LogicalResult ScheduleAttr::verify(Emit emitError, int64_t m, int64_t n,
                                    int64_t k, int64_t stages, int64_t consumers,
                                    int64_t group, StringRef copy,
                                    int64_t producerRegisters,
-                                   int64_t consumerRegisters,
-                                   int64_t cluster) {
+                                   int64_t consumerRegisters, int64_t cluster,
+                                   int64_t panelRows, int64_t panelCols,
+                                   int64_t lanes) {
+  bool own = copy == "own";
   for (auto [name, value, least] :
        {std::tuple("m", m, 1),
         {"n", n, 1},
         {"k", k, 1},
-        {"stages", stages, 2},
+        {"stages", stages, own ? 1 : 2},
         {"consumers", consumers, 1},
         {"group", group, 1},
         {"producer_registers", producerRegisters, 0},
         {"consumer_registers", consumerRegisters, 0},
-        {"cluster", cluster, 1}})
+        {"cluster", cluster, 1},
+        {"panel_rows", panelRows, own ? 1 : 0},
+        {"panel_cols", panelCols, own ? 1 : 0},
+        {"lanes", lanes, own ? 1 : 0}})
     if (value < least)
       return emitError() << name << " is " << value << "; it must be at least "
                          << least;
@@ -122,13 +164,32 @@ LogicalResult ScheduleAttr::verify(Emit emitError, int64_t m, int64_t n,
     return emitError() << "consumers is " << consumers << "; a cluster of "
                        << cluster << " cannot share them evenly";
   if (copy != "bulk" && copy != "plain" && copy != "async" &&
-      copy != "registers")
+      copy != "registers" && !own)
     return emitError() << "copy is '" << copy
-                       << "'; allowed are bulk, plain, async and registers";
+                       << "'; allowed are bulk, plain, async, registers and "
+                          "own";
+  if (!own)
+    return success();
+  if (stages != 1 || consumers != 1)
+    return emitError() << "has " << stages << " stages and " << consumers
+                       << " consumers; a program that packs its own blocks has "
+                          "one of each";
+  if (m % panelRows || n % panelCols || panelCols % lanes)
+    return emitError() << "panels of " << panelRows << " by " << panelCols
+                       << " in vectors of " << lanes << " do not divide " << m
+                       << " by " << n;
+  if (panelRows > lanes && panelRows % lanes)
+    return emitError() << "panel_rows is " << panelRows
+                       << "; above the lanes it must be a multiple of "
+                       << lanes;
   return success();
 }
 
 std::string ScheduleAttr::text() const {
+  if (packsOwn())
+    return llvm::formatv("tiles m={0} n={1} k={2} panels={3}x{4} lanes={5}",
+                         getM(), getN(), getK(), getPanelRows(), getPanelCols(),
+                         getLanes());
   std::string text =
       llvm::formatv("tiles m={0} n={1} k={2} stages={3} consumers={4} "
                     "group={5} copy={6}",

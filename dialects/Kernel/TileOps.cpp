@@ -132,6 +132,11 @@ static LogicalResult verifyRole(Operation *op, bool inProducer) {
   return success();
 }
 
+static bool packsOwn(Operation *op) {
+  auto func = op->getParentOfType<FuncOp>();
+  return func && func.getSchedule().packsOwn();
+}
+
 template <typename StageOp> static LogicalResult verifyBlocks(StageOp op) {
   ArrayRef<Type> wanted = op.getPipe().getType().getBlocks();
   if (!llvm::equal(op.getBlocks().getTypes(), wanted))
@@ -174,9 +179,50 @@ LogicalResult FetchOp::verify() {
   return success();
 }
 
+LogicalResult PackOp::verify() {
+  Type from = getView().getType().getElementType(),
+       to = getType().getElementType();
+  if (from != to &&
+      from.getIntOrFloatBitWidth() >= to.getIntOrFloatBitWidth())
+    return emitOpError() << "from a view of " << from << " to a block of "
+                         << to << ", which does not hold all of its values";
+  if (!packsOwn(*this))
+    return emitOpError() << "is for schedules whose copy is own";
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Products and results
 //===----------------------------------------------------------------------===//
+
+LogicalResult BeginOp::verify() {
+  if (getStart() != "identity" && getStart() != "first")
+    return emitOpError() << "start is '" << getStart()
+                         << "'; allowed are identity and first";
+  return success();
+}
+
+LogicalResult ChainOp::verify() {
+  BlockType a = getA().getType(), b = getB().getType();
+  PendingType sums = getType();
+  if (!getA().getDefiningOp<PackOp>() || !getB().getDefiningOp<PackOp>())
+    return emitOpError() << "of a block that tile.pack did not give";
+  if (a.getCols() != b.getCols() || sums.getRows() != a.getRows() ||
+      sums.getCols() != b.getRows())
+    return emitOpError() << "of " << a << " and " << b << " gives " << sums;
+  Block &step = getBody().front();
+  if (step.getNumArguments() != 3 ||
+      step.getArgument(0).getType() != a.getElementType() ||
+      step.getArgument(1).getType() != b.getElementType() ||
+      step.getArgument(2).getType() != sums.getElementType())
+    return emitOpError() << "has a step of other elements than those of " << a
+                         << ", " << b << " and " << sums;
+  auto yield = dyn_cast<YieldOp>(step.getTerminator());
+  if (!yield || !yield.getValue() ||
+      yield.getValue().getType() != sums.getElementType())
+    return emitOpError() << "has a step that does not yield a sum of " << sums;
+  return success();
+}
 
 LogicalResult RowsOp::verify() {
   BlockType from = getBlock().getType(), to = getType();
@@ -220,7 +266,7 @@ LogicalResult AwaitOp::verify() {
 }
 
 LogicalResult LoadOp::verify() {
-  if (failed(verifyRole(*this, false)))
+  if (!packsOwn(*this) && failed(verifyRole(*this, false)))
     return failure();
   Type from = getView().getType().getElementType(),
        to = getType().getElementType();
@@ -256,7 +302,7 @@ LogicalResult MapOp::verify() {
 }
 
 LogicalResult PutOp::verify() {
-  if (failed(verifyRole(*this, false)))
+  if (!packsOwn(*this) && failed(verifyRole(*this, false)))
     return failure();
   Type from = getValues().getType().getElementType(),
        to = getView().getType().getElementType();

@@ -24,7 +24,8 @@ def Tile_FuncOp : Tile_Op<"func", [IsolatedFromAbove, Symbol, SingleBlock,
   let description = [{
     Arguments follow the calling convention of packages, as those of
     `kernel.func`; `slots` names them in order. The body makes views and pipes
-    and then has one `tile.roles`.
+    and then has one `tile.roles`, or, where a program packs its own blocks,
+    makes views and computes blocks of the result.
 
     Example:
     ```mlir
@@ -207,7 +208,67 @@ def Tile_FetchOp : Tile_Op<"fetch", [MemoryEffects<[MemRead, MemWrite]>]> {
   let hasVerifier = 1;
 }
 
+def Tile_PackOp : Tile_Op<"pack", [MemoryEffects<[MemRead]>]> {
+  let summary = "copies a block of a view for the program alone";
+  let description = [{
+    Its first element is at (`row`, `col`). Rows beyond the extents hold zeros.
+    Columns beyond them are not there: products of the block end before them.
+    The block may hold the elements in a wider format. Example:
+    `%a = tile.pack %v[%row, %col] : !tile.view<f32> -> !tile.block<96x64xf32>`.
+  }];
+  let arguments = (ins Tile_View:$view, I32:$row, I32:$col);
+  let results = (outs Tile_Block:$result);
+  let assemblyFormat = [{
+    $view `[` $row `,` $col `]` attr-dict `:` qualified(type($view)) `->`
+    qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
 //===- products ------------------------------------------------------------===//
+
+def Tile_BeginOp : Tile_Op<"begin", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "sums that have taken nothing";
+  let description = [{
+    `start` says what the first product meets: `identity`, +0, or `first`,
+    nothing, so that it is the sum, rounded. Example:
+    `%s = tile.begin "identity" : !tile.pending<96x64xf32>`.
+  }];
+  let arguments = (ins StrAttr:$start);
+  let results = (outs Tile_Pending:$result);
+  let assemblyFormat = "$start attr-dict `:` qualified(type($result))";
+  let hasVerifier = 1;
+}
+
+def Tile_ChainOp : Tile_Op<"chain", [MemoryEffects<[MemRead, MemWrite]>,
+                                     SingleBlock,
+                                     AllTypesMatch<["sums", "result"]>]> {
+  let summary = "takes the elements of rows of two packed blocks into sums";
+  let description = [{
+    Element (i, j) takes the elements of row i of `a` and row j of `b` into its
+    sum, one pair after the other in ascending order, by the step in the region:
+    of the two elements and the sum the next sum.
+
+    Example:
+    ```mlir
+    %t = tile.chain %a, %b on %s
+      : !tile.block<96x64xf32>, !tile.block<32x64xf32>
+      -> !tile.pending<96x32xf32> {
+    ^bb0(%x: f32, %y: f32, %sum: f32):
+      %n = kernel.fma %x, %y, %sum : f32
+      tile.yield %n : f32
+    }
+    ```
+  }];
+  let arguments = (ins Tile_Block:$a, Tile_Block:$b, Tile_Pending:$sums);
+  let results = (outs Tile_Pending:$result);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $a `,` $b `on` $sums `:` qualified(type($a)) `,` qualified(type($b)) `->`
+    qualified(type($result)) $body attr-dict
+  }];
+  let hasVerifier = 1;
+}
 
 def Tile_RowsOp : Tile_Op<"rows", [Pure]> {
   let summary = "some rows of a block";
@@ -342,9 +403,10 @@ def Tile_MapOp : Tile_Op<"map", [Pure, SingleBlock,
   let hasVerifier = 1;
 }
 
-def Tile_YieldOp : Tile_Op<"yield", [Terminator, Pure, HasParent<"MapOp">]> {
+def Tile_YieldOp : Tile_Op<"yield", [Terminator, Pure,
+                                     ParentOneOf<["MapOp", "ChainOp"]>]> {
   let summary = "the element of a result";
-  let description = "Example: see `tile.map`.";
+  let description = "Or the next sum. Example: see `tile.map`.";
   let arguments = (ins Optional<AnyFloat>:$value);
   let builders = [OpBuilder<(ins), "">];
   let assemblyFormat = "($value^ `:` type($value))? attr-dict";

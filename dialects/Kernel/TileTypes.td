@@ -77,11 +77,15 @@ def Tile_Schedule : AttrDef<Tile_Dialect, "Schedule"> {
       asks for aligned rows) or `plain`; or by the consumers themselves, each a
       share of every block, `async` (what has been committed arrives by itself)
       or `registers` (on its way it lies in registers, up to the commit);
+      or `own` where a program has no roles and packs the blocks that it
+      multiplies itself, one stage at a time;
     * `producer_registers`, `consumer_registers`: 32-bit registers of a lane of
       the role, 0 where the target divides them;
     * `cluster`: units of the target that compute a block together, 1 if left
       out. Each has its share of the consumers and the rows that these need;
-      what all consumers need one of them brings to all, in turn.
+      what all consumers need one of them brings to all, in turn;
+    * `panel_rows`, `panel_cols`, `lanes`: of `own` blocks the rows and columns
+      whose sums are in registers at a time, in vectors of so many columns.
 
     Example: `#tile.schedule<m = 128, n = 256, k = 64, stages = 4,
     consumers = 2, group = 8, copy = "bulk", producer_registers = 40,
@@ -92,13 +96,25 @@ def Tile_Schedule : AttrDef<Tile_Dialect, "Schedule"> {
                         "int64_t":$group, StringRefParameter<>:$copy,
                         "int64_t":$producerRegisters,
                         "int64_t":$consumerRegisters,
-                        DefaultValuedParameter<"int64_t", "1">:$cluster);
+                        DefaultValuedParameter<"int64_t", "1">:$cluster,
+                        DefaultValuedParameter<"int64_t", "0">:$panelRows,
+                        DefaultValuedParameter<"int64_t", "0">:$panelCols,
+                        DefaultValuedParameter<"int64_t", "0">:$lanes);
+  let builders = [
+    AttrBuilder<(ins "int64_t":$m, "int64_t":$n, "int64_t":$k,
+                     "int64_t":$stages, "int64_t":$consumers, "int64_t":$group,
+                     "::llvm::StringRef":$copy, "int64_t":$producerRegisters,
+                     "int64_t":$consumerRegisters, CArg<"int64_t", "1">:$cluster), [{
+      return $_get($_ctxt, m, n, k, stages, consumers, group, copy,
+                   producerRegisters, consumerRegisters, cluster, 0, 0, 0);
+    }]>
+  ];
   let assemblyFormat = [{
     `<` `m` `=` $m `,` `n` `=` $n `,` `k` `=` $k `,` `stages` `=` $stages `,`
     `consumers` `=` $consumers `,` `group` `=` $group `,` `copy` `=` $copy `,`
     `producer_registers` `=` $producerRegisters `,`
     `consumer_registers` `=` $consumerRegisters
-    (`,` `cluster` `=` $cluster^)? `>`
+    custom<ScheduleTail>($cluster, $panelRows, $panelCols, $lanes) `>`
   }];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -111,6 +127,8 @@ def Tile_Schedule : AttrDef<Tile_Dialect, "Schedule"> {
     bool sharesCopies() const {
       return getCopy() == "async" || getCopy() == "registers";
     }
+    /// A program has no roles and packs its blocks itself.
+    bool packsOwn() const { return getCopy() == "own"; }
     /// One line for manifests and reports.
     std::string text() const;
   }];

@@ -1,0 +1,119 @@
+// PanelKernel.h - tile kernels to functions that pack and multiply panels
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef BITPACT_CODEGEN_CPU_PANELKERNEL_H
+#define BITPACT_CODEGEN_CPU_PANELKERNEL_H
+
+#include "dialects/Kernel/Tiles.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace bitpact::codegen {
+
+/// Converts one `tile.func` without roles. A block lies in scratch as panels:
+/// element (r, k) of a panel of so many rows is at k * rows + r, so that what a
+/// step needs lies side by side. Sums lie in scratch as tiles of panel_rows by
+/// panel_cols; between stages they are there as they are, and a product of two
+/// panels has them in registers. Rows and columns of vectors beyond an extent
+/// hold whatever is at hand, and are not put.
+class PanelKernel {
+public:
+  explicit PanelKernel(tile::FuncOp func)
+      : func(func), schedule(func.getSchedule()), builder(func),
+        loc(func.getLoc()) {}
+
+  mlir::LogicalResult convert();
+
+private:
+  using Value = mlir::Value;
+  using Values = llvm::SmallVector<mlir::Value>;
+  struct Matrix {
+    Value data, rows, cols;
+    Value stride; ///< of rows; null for a vector
+    bool alongRows;
+    mlir::Type element;
+  };
+  struct Panels {
+    Value data;      ///< elements, or their significands
+    Value exponents; ///< of operands of an atom, else null
+    Value rows, cols;
+    int64_t height;
+    mlir::Type element;
+  };
+  /// An element as an atom's step wants it.
+  struct Operand {
+    Value significand, exponent;
+  };
+
+  //--- structure ---------------------------------------------------------===//
+  mlir::LogicalResult convert(mlir::Operation *op);
+  Value i64(int64_t value);
+  Value i32(int64_t value);
+  Value constant(mlir::Type type, mlir::Attribute value);
+  /// Of every element of a vector, or of the scalar.
+  Value integer(mlir::Type type, uint64_t value);
+  Value real(mlir::Type type, double value);
+  mlir::Type lanesOf(mlir::Type element) const;
+  Value wide(Value index);
+  template <typename Op> Value binary(Value a, Value b) {
+    return Op::create(builder, loc, a, b);
+  }
+  Value add(Value a, Value b) { return binary<mlir::LLVM::AddOp>(a, b); }
+  Value mul(Value a, Value b) { return binary<mlir::LLVM::MulOp>(a, b); }
+  Value least(Value a, Value b) { return binary<mlir::LLVM::SMinOp>(a, b); }
+  Value blocks(Value count, int64_t length);
+  Value at(Value base, mlir::Type element, Value index);
+  Value load(mlir::Type type, Value from);
+  void store(Value value, Value to);
+  Value splat(Value scalar);
+  Value shuffle(Value a, Value b, llvm::ArrayRef<int32_t> mask);
+  /// Memory of the function, outside of the loop over programs.
+  Value scratch(mlir::Type element, int64_t count);
+  Values loop(Value from, Value to, int64_t step, mlir::ValueRange carried,
+              llvm::function_ref<Values(Value, mlir::ValueRange)> body);
+  void loop(Value from, Value to, int64_t step,
+            llvm::function_ref<void(Value)> body);
+  /// A region of scalar operations, on vectors.
+  Value inlined(mlir::Block &body, mlir::ValueRange arguments);
+
+  //--- panels ------------------------------------------------------------===//
+  mlir::LogicalResult pack(tile::PackOp op);
+  void packPanel(const Matrix &from, const Panels &to, Value base, Value row,
+                 Value panel, Value data, Value exponents, int64_t group);
+  Value widen(Value elements, mlir::Type from, mlir::Type to);
+  Values transpose(Values rows);
+  Operand split(Value elements, mlir::Type format);
+  int64_t depthOf(tile::PackOp op) { return op.getType().getCols(); }
+
+  //--- sums --------------------------------------------------------------===//
+  void begin(tile::BeginOp op);
+  mlir::LogicalResult chain(tile::ChainOp op);
+  mlir::LogicalResult put(tile::PutOp op);
+  /// The vector of elements of values at a row and a column of a block.
+  Value valuesAt(Value values, Value row, Value col);
+  Value loadedAt(tile::LoadOp op, Value row, Value col);
+  /// Every pair of panels that holds an element of the result.
+  void forEachTile(const Panels &a, const Panels &b, int64_t rows,
+                   mlir::Type sum, Value sums,
+                   llvm::function_ref<void(Value a, Value b, Value tile)> body);
+  /// Begins at a multiple of the panel's height.
+  Value panelAt(const Panels &panels, Value base, Value number, int64_t depth,
+                mlir::Type element);
+
+  //--- atoms (PanelAtoms.cpp) ---------------------------------------------===//
+  mlir::LogicalResult dot(tile::DotOp op);
+
+  tile::FuncOp func;
+  tile::ScheduleAttr schedule;
+  mlir::OpBuilder builder;
+  mlir::Location loc;
+  mlir::LLVM::LLVMFuncOp target;
+  Value program;
+  llvm::DenseMap<Value, Matrix> views;
+  llvm::DenseMap<Value, Panels> packed;
+  llvm::SmallVector<mlir::Operation *> done;
+};
+
+} // namespace bitpact::codegen
+
+#endif

@@ -1,0 +1,80 @@
+// OwnTileSchedule.cpp - tile schedules of CPUs, whose programs pack their blocks
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/Schedule/TileSchedule.h"
+
+#include "codegen/Lowering/TilePlan.h"
+
+using namespace mlir;
+using namespace bitpact;
+using namespace bitpact::schedule;
+
+namespace {
+
+/// Sums of a block stay in the second-level cache beside what is packed for
+/// them, and those of a panel in registers. A panel has as many rows and vectors
+/// of columns as the registers hold beside one column of operands. Few rows
+/// would leave most of it empty, and have one of their own.
+struct Panel {
+  unsigned vectorBits;
+  int64_t rows, vectors, fewRows, fewVectors;
+};
+constexpr Panel kPanels[] = {
+    {512, 14, 2, 4, 4}, {256, 6, 2, 4, 2}, {128, 8, 3, 4, 4}};
+constexpr int64_t kRows = 168, kCols = 192, kBytes = 1024, kGroup = 4,
+                  kFewRows = 4;
+
+/// Elements of an atom's step meet in one vector of sums after the other.
+constexpr int64_t kAtomPanelRows = 4;
+
+} // namespace
+
+void schedule::proposeOwnTiles(pact::ContractOp contract, pact::OperatorOp op,
+                               const codegen::Target &target,
+                               ArrayRef<std::string> roles,
+                               std::vector<Proposal> &proposals,
+                               std::vector<std::string> &refusals) {
+  llvm::Expected<lowering::TileFamily> family = lowering::tileFamily(op);
+  if (!family) // kernels of rows are what there is
+    return llvm::consumeError(family.takeError());
+  auto attr =
+      cast<pact::NodeAttr>(contract.getNodes().get(family->dot.getNode()));
+  int64_t width = attr.getAccumulator().getIntOrFloatBitWidth();
+  auto add = [&](int64_t lanes, int64_t m, int64_t rows, int64_t vectors,
+                 int64_t priority) {
+    // Above the lanes, rows are packed in whole vectors; more columns then fill
+    // the registers.
+    if (rows > lanes && rows % lanes) {
+      rows -= rows % lanes;
+      ++vectors;
+    }
+    Proposal proposal;
+    proposal.tiles = tile::ScheduleAttr::get(
+        contract.getContext(), m, kCols, kBytes * 8 / width, 1, 1, kGroup,
+        "own", 0, 0, /*cluster=*/1, rows, vectors * lanes, lanes);
+    if (std::optional<std::string> why =
+            lowering::whyNot(contract, op, proposal.tiles)) {
+      std::string text = "tiles: " + *why;
+      if (!llvm::is_contained(refusals, text))
+        refusals.push_back(text);
+      return;
+    }
+    proposal.roles = roles.vec();
+    proposal.priority = priority;
+    proposal.dims = tileExtents(contract, op);
+    if (m == kFewRows)
+      proposal.dims[family->rowDim] = {1, kFewRows};
+    proposals.push_back(proposal);
+  };
+  for (const Panel &panel : kPanels) {
+    if (panel.vectorBits != target.capabilities().vectorBits)
+      continue;
+    int64_t lanes = panel.vectorBits / width;
+    if (lowering::atomOf(contract, family->dot)) {
+      add(lanes, kRows, kAtomPanelRows, 1, 10);
+      continue;
+    }
+    add(lanes, kFewRows, panel.fewRows, panel.fewVectors, 10);
+    add(lanes, kRows, panel.rows, panel.vectors, 20);
+  }
+}
