@@ -24,6 +24,18 @@ public:
 
   mlir::LogicalResult convert();
 
+  /// What a step of an atom does: dot.nv(terms,fraction), or dot.cdna3.
+  struct Unit {
+    int64_t terms, fraction;
+    bool isAmd;
+  };
+  /// Nothing for an atom that has no code here.
+  static std::optional<Unit> unitOf(llvm::StringRef atom);
+  /// An element as an atom's step wants it.
+  struct Operand {
+    mlir::Value significand, exponent;
+  };
+
 private:
   using Value = mlir::Value;
   using Values = llvm::SmallVector<mlir::Value>;
@@ -39,10 +51,7 @@ private:
     Value rows, cols;
     int64_t height;
     mlir::Type element;
-  };
-  /// An element as an atom's step wants it.
-  struct Operand {
-    Value significand, exponent;
+    int64_t step = 1; ///< elements that an atom takes
   };
 
   //--- structure ---------------------------------------------------------===//

@@ -135,6 +135,14 @@ void PanelKernel::packPanel(const Matrix &from, const Panels &to, Value base,
       put(widen(load(stored, at(start, stored, k)), from.element, to.element),
           k, int64_t(r));
   });
+  // The last step of an atom takes products of zeros, which are as if they were
+  // not there.
+  if (!to.exponents)
+    return;
+  loop(to.cols, mul(blocks(to.cols, to.step), i64(to.step)), 1, [&](Value k) {
+    for (int64_t r = 0; r < rows; ++r)
+      put(real(to.element, 0), k, r);
+  });
 }
 
 LogicalResult PanelKernel::pack(tile::PackOp op) {
@@ -148,7 +156,8 @@ LogicalResult PanelKernel::pack(tile::PackOp op) {
   Panels to;
   to.height = isRows ? schedule.getPanelRows() : schedule.getPanelCols();
   to.element = ofAtom ? Type(builder.getF32Type()) : type.getElementType();
-  if (type.getRows() % to.height)
+  int64_t lanes = schedule.getLanes();
+  if (type.getRows() % to.height || (to.height > lanes && to.height % lanes))
     return op.emitOpError() << "panels of " << to.height << " rows";
   Value row = wide(op.getRow()), col = wide(op.getCol());
   to.rows = least(binary<LLVM::SubOp>(from.rows, row), i64(type.getRows()));
@@ -156,6 +165,12 @@ LogicalResult PanelKernel::pack(tile::PackOp op) {
   // The last vector that is stored may reach beyond the last panel.
   int64_t count = type.getRows() * type.getCols() + schedule.getLanes();
   to.data = scratch(to.element, count);
+  if (auto dot = dyn_cast<tile::DotOp>(user)) {
+    std::optional<Unit> unit = unitOf(dot.getAtom());
+    if (!unit || type.getCols() % unit->terms)
+      return dot.emitOpError("has no form on CPUs");
+    to.step = unit->terms;
+  }
   if (ofAtom)
     to.exponents = scratch(builder.getI32Type(), count);
   Value base = at(from.data, from.element,

@@ -17,7 +17,12 @@ public:
     facts.registers = registers;
     facts.vectorBits = vectorBits;
     facts.nativeAlign = vectorBits / 8;
-    facts.atoms = {"dot.fma.f32", "dot.fma.f64"};
+    // Of matrix units in integers (codegen/CPU/PanelAtoms.cpp).
+    facts.atoms = {"dot.fma.f32",       "dot.fma.f64",
+                   "dot.nv(16,25)",     "dot.nv(16,25).f16",
+                   "dot.nv(8,25)",      "dot.nv(8,25).f16",
+                   "dot.nv(8,24)",      "dot.nv(8,24).f16",
+                   "dot.cdna3",         "dot.cdna3.f16"};
   }
 
   TargetKind kind() const override { return TargetKind::Cpu; }

@@ -25,11 +25,17 @@ using Clock = std::chrono::steady_clock;
 // Below this much data, waking threads takes longer than the work.
 constexpr int64_t threadedBytes = int64_t(128) << 10;
 
+// Several pieces a thread even out what the threads find. Tiles are long work,
+// and those at an edge are short.
+constexpr unsigned rowPieces = 4, tilePieces = 32;
+
 class CpuCode : public Code {
 public:
   CpuCode(std::shared_ptr<Pool> pool, const package::Variant &variant,
           const std::string &bytes)
-      : pool(std::move(pool)), module(bytes, variant.code.file) {
+      : pool(std::move(pool)),
+        piecesEach(variant.launch.tiles.empty() ? rowPieces : tilePieces),
+        module(bytes, variant.code.file) {
     entries.push_back(reinterpret_cast<Entry>(module.symbol(variant.entry)));
     for (const package::Step &step : variant.then)
       entries.push_back(reinterpret_cast<Entry>(module.symbol(step.entry)));
@@ -43,7 +49,7 @@ public:
     if (work.bytes < threadedBytes)
       pool->runAlone(body<Call>, &call, work.programs * work.parts);
     else
-      pool->run(body<Call>, &call, work.programs * work.parts);
+      pool->run(body<Call>, &call, work.programs * work.parts, piecesEach);
   }
 
 private:
@@ -54,6 +60,7 @@ private:
   }
 
   std::shared_ptr<Pool> pool;
+  unsigned piecesEach;
   Module module;
   std::vector<Entry> entries;
 };

@@ -100,14 +100,16 @@ void Pool::runAlone(Body body, const void *context, int64_t count) {
   body(context, 0, count);
 }
 
-void Pool::run(Body body, const void *context, int64_t count) {
+void Pool::run(Body body, const void *context, int64_t count,
+               unsigned piecesEach) {
   bool alone = count == 1 || madeAtFork != runtime::forkCount() ||
                workers.empty() || !oneJob.try_lock();
   if (alone)
     return runAlone(body, context, count);
   std::lock_guard<std::mutex> busy(oneJob, std::adopt_lock);
   // Several pieces a thread even out what the threads find.
-  Job mine{body, context, count, std::min<int64_t>(count, 4 * threads())};
+  Job mine{body, context, count,
+           std::min<int64_t>(count, int64_t(piecesEach) * threads())};
   {
     std::lock_guard<std::mutex> lock(mutex);
     job = &mine;

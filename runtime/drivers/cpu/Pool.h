@@ -28,9 +28,10 @@ public:
 
   unsigned threads() const { return unsigned(workers.size()) + 1; }
 
-  // Calls body over [0, count) in pieces; returns when all are done. A second
-  // launch at the same time, or one in the child of a fork, runs in its caller.
-  void run(Body body, const void *context, int64_t count);
+  // Calls body over [0, count) in pieces, of which each thread has some in the
+  // mean; returns when all are done. A second launch at the same time, or one in the child of a fork, runs in its caller.
+  void run(Body body, const void *context, int64_t count,
+           unsigned piecesEach = 4);
   static void runAlone(Body body, const void *context, int64_t count);
 
 private:

@@ -23,7 +23,7 @@ module attributes {test.s = #tile.schedule<m = 96, n = 8, k = 64, stages = 2, co
 
 // -----
 
-// expected-error @+1 {{copy is 'fast'; allowed are bulk, plain, async and registers}}
+// expected-error @+1 {{copy is 'fast'; allowed are bulk, plain, async, registers and own}}
 module attributes {test.s = #tile.schedule<m = 64, n = 8, k = 64, stages = 2, consumers = 1, group = 1, copy = "fast", producer_registers = 0, consumer_registers = 0>} {}
 
 // -----

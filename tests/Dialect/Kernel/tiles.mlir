@@ -92,3 +92,33 @@ tile.func @shared(%x: !kernel.buffer<f32>, %stride: i64, %rows: i64, %cols: i64)
       : !tile.block<8x16xf32>, !tile.block<8x16xf32> -> !tile.pending<8x8xf32> from !tile.pending<8x8xf32>
   }
 }
+
+// A program without roles.
+// CHECK-LABEL: tile.func @alone
+// CHECK-SAME: copy = "own", producer_registers = 0, consumer_registers = 0, panel_rows = 2, panel_cols = 8, lanes = 4
+tile.func @alone(%x: !kernel.buffer<bf16>, %x0: i64, %y: !kernel.buffer<f32>,
+                 %y0: i64, %rows: i64, %cols: i64)
+    slots ["x", "x:0", "y", "y:0", "rows", "cols"]
+    schedule <m = 4, n = 8, k = 16, stages = 1, consumers = 1, group = 1,
+              copy = "own", producer_registers = 0, consumer_registers = 0,
+              panel_rows = 2, panel_cols = 8, lanes = 4> {
+  %v = tile.view %x[%rows, %cols] stride %x0
+    : !kernel.buffer<bf16>, !tile.view<bf16>
+  %w = tile.view %y[%rows, %rows] stride %y0
+    : !kernel.buffer<f32>, !tile.view<f32>
+  %zero = arith.constant 0 : i32
+  // CHECK: tile.pack %{{.*}}[%{{.*}}, %{{.*}}] : !tile.view<bf16> -> !tile.block<4x16xf32>
+  %a = tile.pack %v[%zero, %zero] : !tile.view<bf16> -> !tile.block<4x16xf32>
+  %b = tile.pack %v[%zero, %zero] : !tile.view<bf16> -> !tile.block<8x16xf32>
+  // CHECK: tile.begin "identity" : !tile.pending<4x8xf32>
+  %s = tile.begin "identity" : !tile.pending<4x8xf32>
+  // CHECK: tile.chain %{{.*}}, %{{.*}} on %{{.*}} : !tile.block<4x16xf32>, !tile.block<8x16xf32> -> !tile.pending<4x8xf32>
+  %t = tile.chain %a, %b on %s : !tile.block<4x16xf32>, !tile.block<8x16xf32>
+      -> !tile.pending<4x8xf32> {
+  ^bb0(%l: f32, %r: f32, %sum: f32):
+    %n = kernel.fma %l, %r, %sum : f32
+    tile.yield %n : f32
+  }
+  %u = tile.await %t : !tile.pending<4x8xf32> -> !tile.values<4x8xf32>
+  tile.put %u to %w[%zero, %zero] : !tile.values<4x8xf32>, !tile.view<f32>
+}
