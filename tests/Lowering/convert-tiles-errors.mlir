@@ -43,7 +43,7 @@ tile.func @f() slots [] schedule <m = 192, n = 64, k = 64, stages = 2, consumers
 !own = !tile.block<64x64xbf16>
 !b = !tile.block<256x64xbf16>
 !pipe = !tile.pipe<6 of !a, !b>
-// expected-error @+1 {{245840 bytes of shared memory; a CTA has 232448}}
+// expected-error @+1 {{245856 bytes of shared memory; a CTA has 232448}}
 tile.func @f() slots [] schedule <m = 64, n = 256, k = 64, stages = 6, consumers = 1, group = 1, copy = "bulk", producer_registers = 0, consumer_registers = 0> {
   %pipe = tile.pipe : !pipe
   tile.roles producer {
@@ -97,7 +97,7 @@ tile.func @f() slots [] schedule <m = 20, n = 64, k = 64, stages = 2, consumers 
 !own = !tile.block<64x32xbf16>
 !b = !tile.block<64x32xbf16>
 !pipe = !tile.pipe<2 of !a, !b>
-// expected-error @+1 {{blocks of 32 columns of 'bf16'; a warpgroup multiplies rows of multiples of 128 bytes, of bf16 or f16}}
+// expected-error @+1 {{blocks of 32 columns of bf16; a warpgroup multiplies rows of multiples of 128 bytes, of bf16 or f16}}
 tile.func @f() slots [] schedule <m = 64, n = 64, k = 32, stages = 2, consumers = 1, group = 1, copy = "bulk", producer_registers = 0, consumer_registers = 0> {
   %pipe = tile.pipe : !pipe
   tile.roles producer {
@@ -115,7 +115,7 @@ tile.func @f() slots [] schedule <m = 64, n = 64, k = 32, stages = 2, consumers 
 !own = !tile.block<64x64xf32>
 !b = !tile.block<64x64xf32>
 !pipe = !tile.pipe<2 of !a, !b>
-// expected-error @+1 {{blocks of 64 columns of 'f32'; a warpgroup multiplies rows of multiples of 128 bytes, of bf16 or f16}}
+// expected-error @+1 {{blocks of 64 columns of f32; a warpgroup multiplies rows of multiples of 128 bytes, of bf16 or f16}}
 tile.func @f() slots [] schedule <m = 64, n = 64, k = 64, stages = 2, consumers = 1, group = 1, copy = "bulk", producer_registers = 0, consumer_registers = 0> {
   %pipe = tile.pipe : !pipe
   tile.roles producer {
