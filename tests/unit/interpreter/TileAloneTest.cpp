@@ -151,7 +151,7 @@ TEST_CASE("what programs with chains do not keep names the field") {
         .value_or("");
   };
   CHECK(why("k:*", R"("k chain")") == "");
-  CHECK_THAT(why("part:4@16 k:16", R"("k chain", "part pairwise")"),
+  CHECK_THAT(why("part:* k:16", R"("k chain", "part pairwise")"),
              Catch::Contains("merge: 'part pairwise'"));
   CHECK_THAT(why("sweep:* lane:8", R"("sweep chain", "lane chain")"),
              Catch::Contains("is not merged in the order of the partition"));
