@@ -12,8 +12,10 @@ using namespace bitpact::faults;
 
 namespace {
 
-const Subject kBias{"product_bias", "cuda:sm_90a", "copy=bulk"},
-    kResidual{"product_residual", "cuda:sm_90a", "copy=bulk"};
+// Of one consumer the rows of the first are its own.
+constexpr const char *kShared = "consumers=2 group=8 copy=bulk";
+const Subject kBias{"product_bias", "cuda:sm_90a", kShared},
+    kResidual{"product_residual", "cuda:sm_90a", kShared};
 
 template <typename Op> bool any(Op) { return true; }
 
