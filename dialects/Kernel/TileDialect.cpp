@@ -34,10 +34,14 @@ static void printShape(AsmPrinter &printer, int64_t rows, int64_t cols,
   printer << rows << 'x' << cols << 'x' << elementType;
 }
 
-/// What schedules may leave out: a cluster, and panels.
-static ParseResult parseScheduleTail(AsmParser &parser, int64_t &cluster,
-                                     int64_t &panelRows, int64_t &panelCols,
-                                     int64_t &lanes) {
+/// The last field of all schedules, and what they may leave out: a cluster, and
+/// panels.
+static ParseResult parseScheduleTail(AsmParser &parser,
+                                     int64_t &consumerRegisters,
+                                     int64_t &cluster, int64_t &panelRows,
+                                     int64_t &panelCols, int64_t &lanes) {
+  if (parser.parseInteger(consumerRegisters))
+    return failure();
   cluster = 1;
   panelRows = panelCols = lanes = 0;
   const std::pair<StringRef, int64_t *> fields[] = {{"cluster", &cluster},
@@ -61,9 +65,10 @@ static ParseResult parseScheduleTail(AsmParser &parser, int64_t &cluster,
   return success();
 }
 
-static void printScheduleTail(AsmPrinter &printer, int64_t cluster,
-                              int64_t panelRows, int64_t panelCols,
-                              int64_t lanes) {
+static void printScheduleTail(AsmPrinter &printer, int64_t consumerRegisters,
+                              int64_t cluster, int64_t panelRows,
+                              int64_t panelCols, int64_t lanes) {
+  printer << consumerRegisters;
   if (cluster != 1)
     printer << ", cluster = " << cluster;
   if (panelRows)

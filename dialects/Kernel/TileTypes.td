@@ -113,8 +113,9 @@ def Tile_Schedule : AttrDef<Tile_Dialect, "Schedule"> {
     `<` `m` `=` $m `,` `n` `=` $n `,` `k` `=` $k `,` `stages` `=` $stages `,`
     `consumers` `=` $consumers `,` `group` `=` $group `,` `copy` `=` $copy `,`
     `producer_registers` `=` $producerRegisters `,`
-    `consumer_registers` `=` $consumerRegisters
-    custom<ScheduleTail>($cluster, $panelRows, $panelCols, $lanes) `>`
+    `consumer_registers` `=`
+    custom<ScheduleTail>($consumerRegisters, $cluster, $panelRows, $panelCols,
+                         $lanes) `>`
   }];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{

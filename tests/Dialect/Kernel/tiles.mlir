@@ -12,7 +12,7 @@
 
 // CHECK-LABEL: tile.func @product
 // CHECK-SAME: slots ["x", "x:0", "y", "tokens", "in"]
-// CHECK-SAME: schedule <m = 128, n = 256, k = 64, stages = 4, consumers = 2, group = 8, copy = "bulk", producer_registers = 40, consumer_registers = 232{{ ?}}>
+// CHECK-SAME: schedule <m = 128, n = 256, k = 64, stages = 4, consumers = 2, group = 8, copy = "bulk", producer_registers = 40, consumer_registers = 232>
 tile.func @product(%x: !kernel.buffer<bf16>, %s: i64, %y: !kernel.buffer<bf16>, %tokens: i64, %in: i64)
     slots ["x", "x:0", "y", "tokens", "in"]
     schedule <m = 128, n = 256, k = 64, stages = 4, consumers = 2, group = 8, copy = "bulk", producer_registers = 40, consumer_registers = 232> {
@@ -95,7 +95,7 @@ tile.func @shared(%x: !kernel.buffer<f32>, %stride: i64, %rows: i64, %cols: i64)
 
 // A program without roles.
 // CHECK-LABEL: tile.func @alone
-// CHECK-SAME: copy = "own", producer_registers = 0, consumer_registers = 0{{ ?}}, panel_rows = 2, panel_cols = 8, lanes = 4
+// CHECK-SAME: copy = "own", producer_registers = 0, consumer_registers = 0, panel_rows = 2, panel_cols = 8, lanes = 4
 tile.func @alone(%x: !kernel.buffer<bf16>, %x0: i64, %y: !kernel.buffer<f32>,
                  %y0: i64, %rows: i64, %cols: i64)
     slots ["x", "x:0", "y", "y:0", "rows", "cols"]
