@@ -53,6 +53,12 @@ struct TreeReport {
   bool equal() const { return differences.empty(); }
 };
 
+/// The error of a kernel with that name and schedule whose trees differ: always
+/// a failure.
+mlir::LogicalResult reportBroken(mlir::Operation *func, llvm::StringRef name,
+                                 const std::string &schedule,
+                                 const TreeReport &report);
+
 /// Runs all programs of a launch of `rows` rows on symbols and compares every
 /// output element with what the contract declares, bits for bits on every
 /// input: the trees of its nodes, roundings, primitives and elementwise

@@ -1,10 +1,8 @@
 // Numbers.cpp - a kernel run on bit patterns
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/Interpreter/Interpreter.h"
 #include "compiler/Interpreter/Steps.h"
-
-#include <cstring>
+#include "compiler/Interpreter/Tensors.h"
 
 using namespace mlir;
 using namespace bitpact;
@@ -14,41 +12,14 @@ FailureOr<Tensors>
 interpreter::interpretNumbers(ArrayRef<kernel::FuncOp> steps,
                               const Tensors &tensors, const Dims &dims,
                               bool *fault) {
-  std::map<std::string, Buffer> buffers;
-  for (const auto &[name, tensor] : tensors) {
-    Buffer &buffer = buffers[name];
-    buffer.name = name;
-    buffer.type = scalarOf(tensor.format);
-    buffer.shape = tensor.shape;
-    buffer.strides =
-        paddedStrides(tensor.shape, buffer.type, alignmentOf(steps, name));
-    int64_t count = 1;
-    for (int64_t extent : tensor.shape)
-      count *= extent;
-    buffer.cells.resize(size_t(count));
-    buffer.isOutput = tensor.bytes.empty();
-    size_t bytes = algebra::bytes(tensor.format);
-    if (!buffer.isOutput && tensor.bytes.size() != size_t(count) * bytes)
-      return kernel::FuncOp(steps.front()).emitError()
-             << "tensor '" << name << "' has " << tensor.bytes.size()
-             << " bytes for " << count << " elements";
-    for (int64_t i = 0; i < count && !buffer.isOutput; ++i) {
-      buffer.cells[i] = Cell::of(0);
-      std::memcpy(&buffer.cells[i].bits, &tensor.bytes[i * bytes], bytes);
-    }
-  }
-  TermStore terms;
-  if (failed(runSteps(steps, terms, buffers, dims, fault)))
+  auto buffers =
+      buffersOf(steps.front(), tensors, [&](const std::string &tensor) {
+        return alignmentOf(steps, tensor);
+      });
+  if (failed(buffers))
     return failure();
-  Tensors outputs;
-  for (const auto &[name, buffer] : buffers) {
-    if (!buffer.isOutput)
-      continue;
-    reference::Tensor &tensor = outputs[name] = tensors.at(name);
-    size_t bytes = algebra::bytes(tensor.format);
-    tensor.bytes.resize(buffer.cells.size() * bytes);
-    for (auto [i, cell] : llvm::enumerate(buffer.cells))
-      std::memcpy(&tensor.bytes[i * bytes], &cell.bits, bytes);
-  }
-  return outputs;
+  TermStore terms;
+  if (failed(runSteps(steps, terms, *buffers, dims, fault)))
+    return failure();
+  return outputsOf(tensors, *buffers);
 }

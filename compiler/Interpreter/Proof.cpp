@@ -155,6 +155,18 @@ std::vector<Case> casesOf(pact::ContractOp contract, pact::OperatorOp op,
 
 } // namespace
 
+LogicalResult interpreter::reportBroken(Operation *func, StringRef name,
+                                        const std::string &schedule,
+                                        const TreeReport &report) {
+  InFlightDiagnostic error = func->emitError()
+                             << "kernel '" << name << "' (" << schedule
+                             << ") does not keep its contract: "
+                             << report.differences.front();
+  for (const std::string &more : ArrayRef(report.differences).drop_front())
+    error.attachNote() << more;
+  return failure();
+}
+
 LogicalResult interpreter::proveSchedule(pact::ContractOp contract,
                                          pact::OperatorOp op,
                                          ArrayRef<kernel::FuncOp> steps,
@@ -194,14 +206,8 @@ LogicalResult interpreter::proveSchedule(pact::ContractOp contract,
       return failure();
     if (report->equal())
       continue;
-    InFlightDiagnostic error = func.emitError()
-                               << "kernel '" << func.getSymName() << "' ("
-                               << func.getSchedule().text()
-                               << ") does not keep its contract: "
-                               << report->differences.front();
-    for (const std::string &more : ArrayRef(report->differences).drop_front())
-      error.attachNote() << more;
-    return failure();
+    return reportBroken(func, func.getSymName(), func.getSchedule().text(),
+                        *report);
   }
   return success();
 }

@@ -2,11 +2,10 @@
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/Interpreter/TileCoverage.h"
+#include "compiler/Interpreter/Tensors.h"
 #include "compiler/Interpreter/TileInterpreter.h"
 #include "contracts/reference/Arithmetic.h"
 #include "contracts/reference/DotAtom.h"
-
-#include <cstring>
 
 using namespace mlir;
 using namespace bitpact;
@@ -130,28 +129,10 @@ FailureOr<Tensors> interpreter::interpretNumbers(tile::FuncOp func,
                                                  const Tensors &tensors,
                                                  const Dims &dims,
                                                  int64_t programs) {
-  std::map<std::string, Buffer> buffers;
-  for (const auto &[name, tensor] : tensors) {
-    Buffer &buffer = buffers[name];
-    buffer.name = name;
-    buffer.type = scalarOf(tensor.format);
-    buffer.shape = tensor.shape;
-    buffer.strides = paddedStrides(tensor.shape, buffer.type, 1);
-    int64_t count = 1;
-    for (int64_t extent : tensor.shape)
-      count *= extent;
-    buffer.cells.resize(size_t(count));
-    buffer.isOutput = tensor.bytes.empty();
-    size_t bytes = algebra::bytes(tensor.format);
-    if (!buffer.isOutput && tensor.bytes.size() != size_t(count) * bytes)
-      return func.emitError()
-             << "tensor '" << name << "' has " << tensor.bytes.size()
-             << " bytes for " << count << " elements";
-    for (int64_t i = 0; i < count && !buffer.isOutput; ++i) {
-      buffer.cells[i] = Cell::of(0);
-      std::memcpy(&buffer.cells[i].bits, &tensor.bytes[i * bytes], bytes);
-    }
-  }
+  auto found = buffersOf(func, tensors, [](const std::string &) { return 1; });
+  if (failed(found))
+    return failure();
+  std::map<std::string, Buffer> &buffers = *found;
   TermStore terms;
   TileCoverage coverage;
   Scalar accumulator = accumulatorOf(func);
@@ -182,15 +163,5 @@ FailureOr<Tensors> interpreter::interpretNumbers(tile::FuncOp func,
   if (failed(TileMachine(func, buffers, dims, programs, put).run()) ||
       failed(coverage.finish(func, buffers)))
     return failure();
-  Tensors outputs;
-  for (const auto &[name, buffer] : buffers) {
-    if (!buffer.isOutput)
-      continue;
-    reference::Tensor &tensor = outputs[name] = tensors.at(name);
-    size_t bytes = algebra::bytes(tensor.format);
-    tensor.bytes.resize(buffer.cells.size() * bytes);
-    for (auto [i, cell] : llvm::enumerate(buffer.cells))
-      std::memcpy(&tensor.bytes[i * bytes], &cell.bits, bytes);
-  }
-  return outputs;
+  return outputsOf(tensors, buffers);
 }

@@ -98,14 +98,8 @@ LogicalResult interpreter::proveSchedule(pact::ContractOp contract,
       return failure();
     if (report->equal())
       continue;
-    InFlightDiagnostic error = func.emitError()
-                               << "kernel '" << func.getSymName() << "' ("
-                               << func.getSchedule().text()
-                               << ") does not keep its contract: "
-                               << report->differences.front();
-    for (const std::string &more : ArrayRef(report->differences).drop_front())
-      error.attachNote() << more;
-    return failure();
+    return reportBroken(func, func.getSymName(), func.getSchedule().text(),
+                        *report);
   }
   return success();
 }
