@@ -4,6 +4,7 @@
 #include "codegen/Lowering/RowLowering.h"
 
 #include "codegen/Lowering/OutputPass.h"
+#include "codegen/Lowering/Signature.h"
 #include "codegen/Lowering/SplitPlan.h"
 #include "codegen/Lowering/StateEmitter.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -139,53 +140,23 @@ kernel::FuncOp createFunction(OpBuilder &builder, pact::ContractOp contract,
                               pact::OperatorOp op, const RowFamily &family,
                               kernel::ScheduleAttr schedule, StringRef symbol,
                               Type workspace, kernel::SplitAttr split) {
-  SmallVector<StringRef> order;
-  for (Operation &each : op.getBody().front()) {
-    if (auto input = dyn_cast<pact::InputOp>(each))
-      order.push_back(input.getTensor());
-    else if (auto index = dyn_cast<pact::IndexOp>(each))
-      order.push_back(index.getTensor());
-    else if (auto output = dyn_cast<pact::OutputOp>(each))
-      order.push_back(output.getTensor());
-  }
-  std::map<std::string, pact::RealType> types = tensorTypes(op);
-  SmallVector<Type> arguments;
-  SmallVector<std::string> names;
-  for (StringRef tensor : order) {
-    Type element = cast<TypeAttr>(contract.getTypes().get(tensor)).getValue();
-    arguments.push_back(kernel::BufferType::get(builder.getContext(), element));
-    names.push_back(tensor.str());
-    size_t rank = types.at(tensor.str()).getDims().size();
-    for (size_t axis = 0; axis + 1 < rank; ++axis) {
-      arguments.push_back(builder.getI64Type());
-      names.push_back(tensor.str() + ":" + std::to_string(axis));
-    }
-  }
-  for (Attribute dim : op.getDims()) {
-    arguments.push_back(builder.getI64Type());
-    names.push_back(cast<StringAttr>(dim).str());
-  }
-  if (workspace) {
-    arguments.push_back(
-        kernel::BufferType::get(builder.getContext(), workspace));
-    names.push_back("workspace");
-  }
+  Signature signature = signatureOf(contract, op);
+  auto bufferOf = [&](Type element) {
+    return kernel::BufferType::get(builder.getContext(), element);
+  };
+  if (workspace)
+    signature.add(bufferOf(workspace), "workspace");
   bool hasOffsets = llvm::any_of(contract.getNodes(), [](NamedAttribute node) {
     return bool(cast<pact::NodeAttr>(node.getValue()).getOffsets());
   });
-  if (hasOffsets || !op.getOps<pact::TakeOp>().empty()) {
-    arguments.push_back(
-        kernel::BufferType::get(builder.getContext(), builder.getI32Type()));
-    names.push_back(kernel::FuncOp::kFaultSlot.str());
-  }
-  SmallVector<StringRef> slots(names.begin(), names.end());
+  if (hasOffsets || !op.getOps<pact::TakeOp>().empty())
+    signature.add(bufferOf(builder.getI32Type()), kernel::FuncOp::kFaultSlot);
   auto func = kernel::FuncOp::create(
-      builder, contract.getLoc(), symbol, builder.getStrArrayAttr(slots),
+      builder, contract.getLoc(), symbol,
+      signature.slots(builder.getContext()),
       family.rowDim, schedule, contract.getDigestAttr(), DictionaryAttr(),
       split);
-  Block *entry = &func.getBody().emplaceBlock();
-  entry->addArguments(arguments,
-                      SmallVector<Location>(arguments.size(), func.getLoc()));
+  signature.addTo(func.getBody().emplaceBlock(), func.getLoc());
   return func;
 }
 

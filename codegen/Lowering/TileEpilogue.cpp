@@ -12,18 +12,18 @@ using namespace bitpact::lowering;
 TileEpilogue::TileEpilogue(OpBuilder &builder, Location loc,
                            pact::ContractOp contract, const TileFamily &family,
                            ValueRange elements)
-    : ElementArithmetic(builder, loc, contract) {
+    : ScalarArithmetic(builder, loc, contract) {
   pact::ReduceOp dot = family.dot;
   known[dot.getResult()] = rounded(dot, elements.front());
   for (auto [input, element] : llvm::zip(family.others, elements.drop_front()))
     known[Value(pact::InputOp(input).getResult())] = element;
 }
 
-Value TileEpilogue::constant(TypedAttr value) {
+Value ScalarArithmetic::constant(TypedAttr value) {
   return arith::ConstantOp::create(builder, loc, value);
 }
 
-Value TileEpilogue::extentAs(pact::ExtentOp, FloatType) {
+Value ScalarArithmetic::extentAs(pact::ExtentOp, FloatType) {
   llvm_unreachable("tileFamily refuses extents");
 }
 

@@ -9,9 +9,20 @@
 
 namespace bitpact::lowering {
 
+/// Arithmetic on one element at a time.
+class ScalarArithmetic : public ElementArithmetic {
+public:
+  using ElementArithmetic::ElementArithmetic;
+
+private:
+  mlir::Type typeOf(mlir::Type element) override { return element; }
+  mlir::Value constant(mlir::TypedAttr value) override;
+  mlir::Value extentAs(pact::ExtentOp extent, mlir::FloatType format) override;
+};
+
 /// Emits the arithmetic of one element of the output, from its sum and the
 /// elements of other tensors.
-class TileEpilogue : public ElementArithmetic {
+class TileEpilogue : public ScalarArithmetic {
 public:
   /// `elements`: the sum, then one of each of the family's `others`.
   TileEpilogue(mlir::OpBuilder &builder, mlir::Location loc,
@@ -23,10 +34,6 @@ public:
 
 private:
   mlir::Value value(mlir::Value f);
-  mlir::Type typeOf(mlir::Type element) override { return element; }
-  mlir::Value constant(mlir::TypedAttr value) override;
-  mlir::Value extentAs(pact::ExtentOp extent, mlir::FloatType format) override;
-
   llvm::DenseMap<mlir::Value, mlir::Value> known;
 };
 

@@ -1,0 +1,149 @@
+// TileProgram.cpp - views, blocks and results of a tile kernel
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/Lowering/TileProgram.h"
+
+#include "codegen/Lowering/TileEpilogue.h"
+
+using namespace mlir;
+using namespace bitpact;
+using namespace bitpact::lowering;
+
+Value TileProgram::view(StringRef tensor, StringRef rowDim, StringRef colDim) {
+  return tile::ViewOp::create(
+      builder, loc, tile::ViewType::get(builder.getContext(), typeOf(tensor)),
+      func.slot(tensor), func.slot(rowDim), func.slot(colDim),
+      func.slot((tensor + ":0").str()), StringAttr());
+}
+
+/// A vector is one for all rows or all columns.
+Value TileProgram::viewOf(pact::InputOp input) {
+  auto dims = input.getResult().getType().getDims();
+  if (dims.size() == 2)
+    return view(input.getTensor(), family.rowDim, family.colDim);
+  StringRef tensor = input.getTensor();
+  return tile::ViewOp::create(
+      builder, loc, tile::ViewType::get(builder.getContext(), typeOf(tensor)),
+      func.slot(tensor), func.slot(family.rowDim), func.slot(family.colDim),
+      Value(),
+      builder.getStringAttr(dims.front() == family.rowDim ? "rows" : "cols"));
+}
+
+void TileProgram::forEachBlock(Body body) {
+  Value first = tile::ProgramOp::create(builder, loc, builder.getI32Type());
+  Value step = tile::ProgramsOp::create(builder, loc, builder.getI32Type());
+  Value all = arith::MulIOp::create(builder, loc, rowBlocks, colBlocks);
+  auto loop = scf::ForOp::create(builder, loc, first, all, step);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  blockAt(loop.getInductionVar(), body);
+}
+
+/// Blocks in the order in which programs take them: groups of neighbouring rows
+/// of blocks, and within a group column by column. Programs that run at one
+/// time then share rows of both operands.
+void TileProgram::blockAt(Value index, Body body) {
+  auto mul = [&](Value x, Value y) -> Value {
+    return arith::MulIOp::create(builder, loc, x, y);
+  };
+  auto sub = [&](Value x, Value y) -> Value {
+    return arith::SubIOp::create(builder, loc, x, y);
+  };
+  auto div = [&](Value x, Value y) -> Value {
+    return arith::DivUIOp::create(builder, loc, x, y);
+  };
+  Value height = i32(schedule.getGroup());
+  Value inGroup = mul(height, colBlocks);
+  Value group = div(index, inGroup);
+  Value within = sub(index, mul(group, inGroup));
+  Value above = mul(group, height);
+  // The last group may be lower.
+  Value rows =
+      arith::MinUIOp::create(builder, loc, height, sub(rowBlocks, above));
+  Value col = div(within, rows);
+  Value row =
+      arith::AddIOp::create(builder, loc, above, sub(within, mul(col, rows)));
+  body(mul(row, i32(schedule.getM())), mul(col, i32(schedule.getN())));
+}
+
+scf::ForOp TileProgram::forEachStage(Value first, ValueRange carried) {
+  return scf::ForOp::create(builder, loc, first, depthBlocks, i32(1), carried);
+}
+
+tile::PendingType TileProgram::sumsType() {
+  auto node =
+      cast<pact::NodeAttr>(contract.getNodes().get(family.dot.getNode()));
+  return tile::PendingType::get(builder.getContext(),
+                                schedule.rowsPerConsumer(), blockB.getRows(),
+                                node.getAccumulator());
+}
+
+tile::ValuesType TileProgram::valuesOf(Type element) {
+  tile::PendingType sums = sumsType();
+  return tile::ValuesType::get(builder.getContext(), sums.getRows(),
+                               sums.getCols(), element);
+}
+
+SmallVector<Value> TileProgram::loadOthers(Value row, Value col) {
+  SmallVector<Value> loaded;
+  for (Value each : others)
+    loaded.push_back(tile::LoadOp::create(
+        builder, loc,
+        valuesOf(cast<tile::ViewType>(each.getType()).getElementType()), each,
+        row, col));
+  return loaded;
+}
+
+/// What the operator does with each sum, and the rounding of its output.
+Value TileProgram::epilogue(Value sums, ValueRange others) {
+  SmallVector<Value> values = {sums};
+  values.append(others.begin(), others.end());
+  SmallVector<Type> elements;
+  for (Value each : values)
+    elements.push_back(cast<tile::ValuesType>(each.getType()).getElementType());
+  auto from = cast<tile::ValuesType>(sums.getType());
+  auto map = tile::MapOp::create(
+      builder, loc,
+      tile::ValuesType::get(builder.getContext(), from.getRows(),
+                            from.getCols(), typeOf(family.output.getTensor())),
+      values);
+  OpBuilder::InsertionGuard guard(builder);
+  Block *body = builder.createBlock(&map.getBody(), {}, elements,
+                                    SmallVector<Location>(values.size(), loc));
+  TileEpilogue emitter(builder, loc, contract, family, body->getArguments());
+  tile::YieldOp::create(builder, loc, emitter.output(family.output));
+  return map;
+}
+
+void TileProgram::emit() {
+  MLIRContext *context = builder.getContext();
+  blockA = tile::BlockType::get(context, schedule.getM(), schedule.getK(),
+                                typeOf(family.a));
+  blockB = tile::BlockType::get(context, schedule.getN(), schedule.getK(),
+                                typeOf(family.b));
+  a = view(family.a, family.rowDim, family.depthDim);
+  b = view(family.b, family.colDim, family.depthDim);
+  for (pact::InputOp input : family.others)
+    others.push_back(viewOf(input));
+  result = view(family.output.getTensor(), family.rowDim, family.colDim);
+  rowBlocks = blocksOf(family.rowDim, schedule.getM());
+  colBlocks = blocksOf(family.colDim, schedule.getN());
+  depthBlocks = blocksOf(family.depthDim, schedule.getK());
+  if (schedule.packsOwn())
+    return computeAlone();
+  pipe = tile::PipeOp::create(
+      builder, loc,
+      tile::PipeType::get(context, schedule.getStages(), {blockA, blockB}));
+  auto roles = tile::RolesOp::create(builder, loc);
+  Block *producer = builder.createBlock(&roles.getProducer());
+  builder.setInsertionPointToStart(producer);
+  if (!schedule.sharesCopies())
+    produce();
+  Block *consumer = builder.createBlock(&roles.getConsumers(), {},
+                                        {builder.getI32Type()}, {loc});
+  builder.setInsertionPointToStart(consumer);
+  if (schedule.sharesCopies())
+    copyAndConsume(consumer->getArgument(0));
+  else
+    consume(consumer->getArgument(0));
+}

@@ -1,0 +1,87 @@
+// TileProgram.h - the body of a tile kernel
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef BITPACT_CODEGEN_LOWERING_TILEPROGRAM_H
+#define BITPACT_CODEGEN_LOWERING_TILEPROGRAM_H
+
+#include "codegen/Lowering/TilePlan.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Builders.h"
+
+namespace bitpact::lowering {
+
+/// Writes the body of one kernel.
+class TileProgram {
+public:
+  TileProgram(pact::ContractOp contract, TileFamily family, tile::FuncOp func)
+      : contract(contract), family(std::move(family)), func(func),
+        schedule(func.getSchedule()), builder(func.getContext()),
+        loc(func.getLoc()) {
+    builder.setInsertionPointToStart(&func.getBody().front());
+  }
+
+  void emit();
+
+private:
+  using Body = llvm::function_ref<void(mlir::Value row, mlir::Value col)>;
+
+  mlir::Type typeOf(llvm::StringRef tensor) {
+    return cast<mlir::TypeAttr>(contract.getTypes().get(tensor)).getValue();
+  }
+  mlir::Value i32(int64_t value) {
+    return mlir::arith::ConstantIntOp::create(builder, loc, value, 32);
+  }
+  mlir::Value narrow(mlir::Value wide) {
+    return mlir::arith::TruncIOp::create(builder, loc, builder.getI32Type(),
+                                         wide);
+  }
+  /// Blocks of that length in a dim, as i32.
+  mlir::Value blocksOf(llvm::StringRef dim, int64_t length) {
+    mlir::Value beyond = mlir::arith::AddIOp::create(
+        builder, loc, narrow(func.slot(dim)), i32(length - 1));
+    return mlir::arith::DivUIOp::create(builder, loc, beyond, i32(length));
+  }
+  // TileProgram.cpp
+  mlir::Value view(llvm::StringRef tensor, llvm::StringRef rowDim,
+                   llvm::StringRef colDim);
+  mlir::Value viewOf(pact::InputOp input);
+  void forEachBlock(Body body);
+  /// A loop over stages from `first`.
+  mlir::scf::ForOp forEachStage(mlir::Value first, mlir::ValueRange carried);
+  void blockAt(mlir::Value index, Body body);
+  tile::PendingType sumsType();
+  tile::ValuesType valuesOf(mlir::Type element);
+  llvm::SmallVector<mlir::Value> loadOthers(mlir::Value row, mlir::Value col);
+  mlir::Value epilogue(mlir::Value sums, mlir::ValueRange others);
+
+  // TileRoles.cpp: a producer and consumers, or consumers that copy.
+  void produce();
+  void consume(mlir::Value number);
+  void copyAndConsume(mlir::Value number);
+  void fetchStage(mlir::Value row, mlir::Value col, mlir::Value stage);
+  tile::WaitOp waitForStage(int64_t ahead = 0);
+  mlir::Value columnsOf(mlir::Value stage);
+  mlir::Value dot(mlir::Value number, tile::WaitOp stage, mlir::Value sums,
+                  mlir::Value columns);
+  mlir::Value ownRow(mlir::Value number, mlir::Value row);
+
+  // TileAlone.cpp: a program without roles.
+  void computeAlone();
+  mlir::Value take(mlir::Value rows, mlir::Value cols, mlir::Value sums);
+
+  pact::ContractOp contract;
+  TileFamily family;
+  tile::FuncOp func;
+  tile::ScheduleAttr schedule;
+  mlir::OpBuilder builder;
+  mlir::Location loc;
+  mlir::Value a, b, result, pipe;
+  llvm::SmallVector<mlir::Value> others; // views
+  mlir::Value rowBlocks, colBlocks, depthBlocks;
+  tile::BlockType blockA, blockB;
+};
+
+} // namespace bitpact::lowering
+
+#endif // BITPACT_CODEGEN_LOWERING_TILEPROGRAM_H
