@@ -221,28 +221,56 @@ TEST_CASE("a variant of two steps is two launches in one stream") {
   CHECK(log.launches == before);
 }
 
-TEST_CASE("tiles: persistent programs, and a tensor map by value") {
-  Scratch scratch;
-  Package sample;
+namespace {
+
+/// Floats in rows of `hidden`, which the launch says.
+package::ContractEntry openRows() {
   package::ContractEntry contract = mapContract();
   contract.dims["hidden"] = package::dynamicExtent;
-  sample.add(contract);
+  return contract;
+}
+
+/// Blocks of 64 rows, and a map of one tensor for the copy unit.
+package::Variant mappedTiles(const package::ContractEntry &contract,
+                             const char *tensor, int64_t columns) {
   package::Variant tiles = variantOf(contract, "tiles", "row_sum");
   tiles.target = {package::TargetKind::Cuda, "sm_90a", ""};
   tiles.code.file = "code/tiles.cubin";
   tiles.launch = {};
   tiles.launch.threads = 128;
-  tiles.launch.sharedBytes = 200000; // more than without asking
-  tiles.launch.tiles = {{"tokens", 64}, {"hidden", 8}};
-  tiles.launch.ctasPerUnit = 1;
-  tiles.launch.overlaps = true;
+  tiles.launch.tiles = {{"tokens", 64}, {"hidden", columns}};
   package::Argument map;
   map.kind = package::ArgumentKind::TensorMap;
-  map.tensor = "x";
+  map.tensor = tensor;
   map.box = {64, 32, 128};
   tiles.arguments.push_back(map);
-  tiles.when.align["x"] = 16;
-  tiles.when.strideMultiple["x"] = 4;
+  tiles.when.align[tensor] = 16;
+  tiles.when.strideMultiple[tensor] = 4;
+  return tiles;
+}
+
+/// The error of a launch, or nothing.
+std::string launchRows(OpenKernel &kernel, int64_t rows, int64_t columns,
+                       int64_t pitch, int64_t pitchOut) {
+  alignas(256) static float x[65 * 40], y[65 * 40];
+  Tensor from(x, {rows, columns}, {kDLFloat, 32, 1}, {pitch, 1});
+  Tensor to(y, {rows, columns}, {kDLFloat, 32, 1}, {pitchOut, 1});
+  from.tensor.device = to.tensor.device = {kDLCUDA, 0};
+  Launch one(from, to);
+  return one.run(kernel) == BITPACT_OK ? "" : bitpact_last_error();
+}
+
+} // namespace
+
+TEST_CASE("tiles: persistent programs, and a tensor map by value") {
+  Scratch scratch;
+  Package sample;
+  package::ContractEntry contract = openRows();
+  sample.add(contract);
+  package::Variant tiles = mappedTiles(contract, "x", 8);
+  tiles.launch.sharedBytes = 200000; // more than without asking
+  tiles.launch.ctasPerUnit = 1;
+  tiles.launch.overlaps = true;
   sample.add(tiles, elf);
   sample.write(scratch / "pkg");
   OpenPackage package = open(scratch / "pkg");
@@ -250,14 +278,8 @@ TEST_CASE("tiles: persistent programs, and a tensor map by value") {
   OpenDevice cuda = device("cuda:0");
   OpenKernel kernel = test::kernel(package, cuda);
   CHECK(log.dynamicSharedSet == 200000);
-  alignas(256) static float x[65 * 40], y[65 * 33];
   auto launch = [&](int64_t rows, int64_t columns, int64_t pitch) {
-    Tensor from(x, {rows, columns}, {kDLFloat, 32, 1}, {pitch, 1});
-    Tensor to(y, {rows, columns});
-    from.tensor.device = to.tensor.device = {kDLCUDA, 0};
-    Launch one(from, to);
-    bitpact_status status = one.run(kernel);
-    return status == BITPACT_OK ? std::string() : bitpact_last_error();
+    return launchRows(kernel, rows, columns, pitch, columns);
   };
   log.parameters = 7;
   int overlapped = log.overlaps;
@@ -290,41 +312,19 @@ TEST_CASE("tiles: persistent programs, and a tensor map by value") {
 TEST_CASE("tiles: rows that the copy unit writes end with whole pieces") {
   Scratch scratch;
   Package sample;
-  package::ContractEntry contract = mapContract();
-  contract.dims["hidden"] = package::dynamicExtent;
+  package::ContractEntry contract = openRows();
   sample.add(contract);
-  package::Variant tiles = variantOf(contract, "tiles", "row_sum");
-  tiles.target = {package::TargetKind::Cuda, "sm_90a", ""};
-  tiles.code.file = "code/tiles.cubin";
-  tiles.launch = {};
-  tiles.launch.threads = 128;
-  tiles.launch.tiles = {{"tokens", 64}, {"hidden", 32}};
-  package::Argument map;
-  map.kind = package::ArgumentKind::TensorMap;
-  map.tensor = "y";
-  map.box = {64, 32, 128};
-  tiles.arguments.push_back(map);
-  tiles.when.align["y"] = 16;
-  tiles.when.strideMultiple["y"] = 4;
-  sample.add(tiles, elf);
+  sample.add(mappedTiles(contract, "y", 32), elf);
   sample.write(scratch / "pkg");
   OpenPackage package = open(scratch / "pkg");
   OpenDevice cuda = device("cuda:0");
   OpenKernel kernel = test::kernel(package, cuda);
-  alignas(256) static float x[2 * 40], y[2 * 40];
-  auto launch = [&](int64_t rows, int64_t columns) {
-    Tensor from(x, {rows, columns}, {kDLFloat, 32, 1}, {40, 1});
-    Tensor to(y, {rows, columns}, {kDLFloat, 32, 1}, {40, 1});
-    from.tensor.device = to.tensor.device = {kDLCUDA, 0};
-    Launch one(from, to);
-    bitpact_status status = one.run(kernel);
-    return status == BITPACT_OK ? std::string() : bitpact_last_error();
-  };
-  CHECK(launch(2, 36) == "");
-  CHECK(launch(1, 4) == "");
-  CHECK_THAT(launch(2, 33), Contains("tensor 'y' has rows of 33 elements, it "
-                                     "needs rows of whole 16-byte pieces"));
-  CHECK_THAT(launch(1, 1), Contains("rows of 1 elements"));
+  CHECK(launchRows(kernel, 2, 36, 40, 40) == "");
+  CHECK(launchRows(kernel, 1, 4, 40, 40) == "");
+  CHECK_THAT(launchRows(kernel, 2, 33, 40, 40),
+             Contains("tensor 'y' has rows of 33 elements, it needs rows of "
+                      "whole 16-byte pieces"));
+  CHECK_THAT(launchRows(kernel, 1, 1, 40, 40), Contains("rows of 1 elements"));
 }
 
 TEST_CASE_METHOD(Cuda, "text, too much shared memory, too many threads") {
