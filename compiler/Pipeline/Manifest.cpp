@@ -71,6 +71,7 @@ LogicalResult Compilation::package(CompileResult &result) {
       describeRows(job, variant);
     const schedule::Proposal::Cost &cost = job.proposal.cost;
     variant.cost = {cost.dim, cost.start, cost.tile, cost.element};
+    variant.launch.overlaps = job.proposal.overlaps;
     for (const auto &[dim, range] : job.proposal.dims)
       variant.when.dims[dim] = {range.first, range.second};
     result.variants.push_back(

@@ -25,7 +25,6 @@ void pipeline::describeTiles(pact::ContractOp contract, pact::OperatorOp op,
   variant.launch.sharedBytes = layout.sharedBytes;
   variant.launch.ctasPerUnit = 1;
   variant.launch.ctasPerProgram = schedule.getCluster();
-  variant.launch.overlaps = !schedule.sharesCopies();
   auto aligned = [&](const std::string &tensor, int64_t bytes) {
     Type element = cast<TypeAttr>(contract.getTypes().get(tensor)).getValue();
     variant.when.align[tensor] = bytes;

@@ -28,6 +28,9 @@ struct Proposal {
     int64_t start = 0, tile = 0, element = 0;
   };
   Cost cost;
+  /// Whether a launch may begin while what precedes it still runs: `overlaps`
+  /// of runtime/package/Format.h.
+  bool overlaps = false;
 
   /// One line for manifests and reports.
   std::string text() const { return tiles ? tiles.text() : schedule.text(); }
