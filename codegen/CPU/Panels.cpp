@@ -148,10 +148,16 @@ void PanelKernel::packPanel(const Matrix &from, const Panels &to, Value base,
 LogicalResult PanelKernel::pack(tile::PackOp op) {
   const Matrix &from = views[op.getView()];
   tile::BlockType type = op.getType();
-  Operation *user = op->hasOneUse() ? *op->user_begin() : nullptr;
+  // Several products may take it, all as rows or all as columns.
+  Operation *user = op->use_empty() ? nullptr : *op->user_begin();
   if (!isa_and_nonnull<tile::ChainOp, tile::DotOp>(user))
-    return op.emitOpError("is not one product's operand");
+    return op.emitOpError("is no product's operand");
   bool isRows = user->getOperand(0) == op.getResult();
+  for (OpOperand &use : op->getUses())
+    if (use.getOwner()->getName() != user->getName() ||
+        use.getOperandNumber() != (isRows ? 0 : 1) ||
+        use.getOwner()->getAttr("atom") != user->getAttr("atom"))
+      return op.emitOpError("is an operand of products that differ");
   bool ofAtom = isa<tile::DotOp>(user);
   Panels to;
   to.height = isRows ? schedule.getPanelRows() : schedule.getPanelCols();

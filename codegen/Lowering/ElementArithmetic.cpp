@@ -43,7 +43,9 @@ Value ElementArithmetic::convert(Value value, FloatType format) {
 }
 
 Value ElementArithmetic::rounded(Operation *op, Value value) {
-  auto site = op->getAttrOfType<StringAttr>("site");
+  // The site of a function names its primitive.
+  auto site = op->getAttrOfType<StringAttr>(
+      isa<pact::ApplyOp>(op) ? "rounded" : "site");
   pact::RoundingAttr attr = site ? rounding(site) : pact::RoundingAttr();
   return attr && !attr.isExact()
              ? convert(value, cast<FloatType>(attr.getFormat()))
@@ -214,7 +216,7 @@ Value ElementArithmetic::compute(Operation *op, Operands operands) {
     for (auto [arg, type] :
          llvm::zip(apply.getArgs(), primitive.getFunctionType().getInputs()))
       arguments.push_back(operandAs(arg, cast<FloatType>(type), operands));
-    return this->apply(primitive, arguments);
+    return rounded(op, this->apply(primitive, arguments));
   }
   Value result = product(op, operands);
   return rounded(op, result ? result : operation(op, operands));

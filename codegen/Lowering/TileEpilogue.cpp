@@ -13,9 +13,10 @@ TileEpilogue::TileEpilogue(OpBuilder &builder, Location loc,
                            pact::ContractOp contract, const TileFamily &family,
                            ValueRange elements)
     : ScalarArithmetic(builder, loc, contract) {
-  pact::ReduceOp dot = family.dot;
-  known[dot.getResult()] = rounded(dot, elements.front());
-  for (auto [input, element] : llvm::zip(family.others, elements.drop_front()))
+  for (auto [dot, sum] : llvm::zip(family.dots, elements))
+    known[pact::ReduceOp(dot).getResult()] = rounded(dot, sum);
+  for (auto [input, element] :
+       llvm::zip(family.others, elements.drop_front(family.dots.size())))
     known[Value(pact::InputOp(input).getResult())] = element;
 }
 

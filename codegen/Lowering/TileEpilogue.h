@@ -20,11 +20,12 @@ private:
   mlir::Value extentAs(pact::ExtentOp extent, mlir::FloatType format) override;
 };
 
-/// Emits the arithmetic of one element of the output, from its sum and the
+/// Emits the arithmetic of one element of the output, from its sums and the
 /// elements of other tensors.
 class TileEpilogue : public ScalarArithmetic {
 public:
-  /// `elements`: the sum, then one of each of the family's `others`.
+  /// `elements`: the sums of the family's `dots`, then one of each of its
+  /// `others`.
   TileEpilogue(mlir::OpBuilder &builder, mlir::Location loc,
                pact::ContractOp contract, const TileFamily &family,
                mlir::ValueRange elements);

@@ -15,7 +15,7 @@ tile::FuncOp lowering::lowerTiles(pact::ContractOp contract,
                                   tile::ScheduleAttr schedule, StringRef symbol,
                                   ModuleOp into) {
   TileFamily family = llvm::cantFail(tileFamily(op));
-  family.absent = absentOf(stepOf(contract, family.dot));
+  family.absent = absentOf(stepOf(contract, family.dots.front()));
   OpBuilder builder(into.getBodyRegion());
   builder.setInsertionPointToEnd(into.getBody());
   Signature signature = signatureOf(contract, op);

@@ -77,10 +77,10 @@ llvm::Expected<TileFamily> lowering::tileFamily(pact::OperatorOp op) {
   TileFamily family;
   for (Operation &each : op.getBody().front()) {
     if (auto reduce = dyn_cast<pact::ReduceOp>(each)) {
-      if (family.dot || reduce.getKind() != pact::ReduceKind::Dot)
-        return refusal("operator {0}: node '{1}': tiles compute one dot",
+      if (reduce.getKind() != pact::ReduceKind::Dot)
+        return refusal("operator {0}: node '{1}': tiles compute dots",
                        op.getSymName(), reduce.getNode());
-      family.dot = reduce;
+      family.dots.push_back(reduce);
     } else if (auto output = dyn_cast<pact::OutputOp>(each)) {
       if (family.output)
         return refusal("operator {0}: has more than one output",
@@ -92,26 +92,36 @@ llvm::Expected<TileFamily> lowering::tileFamily(pact::OperatorOp op) {
                      op.getSymName(), each.getName().getStringRef());
     }
   }
-  if (!family.dot || !family.output)
+  if (family.dots.empty() || !family.output)
     return refusal("operator {0}: is not the product of two matrices",
                    op.getSymName());
-  for (auto [arg, tensor] : {std::pair(family.dot.getArgs()[0], &family.a),
-                             {family.dot.getArgs()[1], &family.b}}) {
-    auto input = arg.getDefiningOp<pact::InputOp>();
-    if (!input || dimsOf(arg).size() != 2 ||
-        dimsOf(arg)[1] != family.dot.getOver())
-      return refusal("operator {0}: node '{1}': operands must be matrices "
-                     "whose rows lie along '{2}'",
-                     op.getSymName(), family.dot.getNode(),
-                     family.dot.getOver());
-    *tensor = input.getTensor().str();
+  for (pact::ReduceOp dot : family.dots) {
+    std::string tensors[2];
+    for (auto [arg, tensor] : llvm::zip(dot.getArgs(), tensors)) {
+      auto input = arg.getDefiningOp<pact::InputOp>();
+      if (!input || dimsOf(arg).size() != 2 || dimsOf(arg)[1] != dot.getOver())
+        return refusal("operator {0}: node '{1}': operands must be matrices "
+                       "whose rows lie along '{2}'",
+                       op.getSymName(), dot.getNode(), dot.getOver());
+      tensor = input.getTensor().str();
+    }
+    if (family.a.empty())
+      family.a = tensors[0];
+    if (family.a != tensors[0] || llvm::is_contained(family.b, tensors[1]))
+      return refusal("operator {0}: node '{1}': is of {2} and {3}; tiles "
+                     "multiply one tensor with others, each once",
+                     op.getSymName(), dot.getNode(), tensors[0], tensors[1]);
+    family.b.push_back(tensors[1]);
   }
-  family.rowDim = dimsOf(family.dot.getArgs()[0])[0];
-  family.colDim = dimsOf(family.dot.getArgs()[1])[0];
-  family.depthDim = family.dot.getOver().str();
+  pact::ReduceOp first = family.dots.front();
+  family.rowDim = dimsOf(first.getArgs()[0])[0];
+  family.colDim = dimsOf(first.getArgs()[1])[0];
+  family.depthDim = first.getOver().str();
   SmallVector<std::string> resultDims = {family.rowDim, family.colDim};
-  if (dimsOf(family.dot.getResult()) != resultDims ||
-      dimsOf(family.output.getValue()) != resultDims)
+  bool laidOut = dimsOf(family.output.getValue()) == resultDims;
+  for (pact::ReduceOp dot : family.dots)
+    laidOut = laidOut && dimsOf(dot.getResult()) == resultDims;
+  if (!laidOut)
     return refusal("operator {0}: the result is not laid out as [{1}, {2}]",
                    op.getSymName(), family.rowDim, family.colDim);
   for (pact::InputOp input : op.getOps<pact::InputOp>()) {
@@ -201,6 +211,65 @@ pact::PrimitiveOp lowering::primitiveOf(pact::ContractOp contract,
               : pact::PrimitiveOp();
 }
 
+/// Of one product.
+static llvm::Error checkDot(pact::ContractOp contract, const TileFamily &family,
+                            unsigned number, tile::ScheduleAttr schedule) {
+  pact::ReduceOp dot = family.dots[number];
+  StringRef node = dot.getNode();
+  auto attr = cast<pact::NodeAttr>(contract.getNodes().get(node));
+  if (attr.getExtent())
+    return refusal("node {0}: domain: {1} of {2} stored elements exist; "
+                   "tiles take all of them",
+                   node, attr.getExtent(), attr.getStored());
+  StringRef step = stepOf(contract, dot);
+  algebra::Atom steps{step.str(), 1, 0};
+  // Programs that pack their own blocks run any step and any epilogue.
+  bool own = schedule.packsOwn();
+  pact::AtomOp atom = atomOf(contract, dot);
+  if (atom)
+    steps = {atom.getAtom().str(), int64_t(atom.getL()), int64_t(atom.getF())};
+  else if (!own && step != "dot.fma.f32")
+    return refusal("node {0}: primitives: the step is {1}; tiles run "
+                   "dot.fma.f32 and the atoms of a matrix unit",
+                   node, step);
+  if (!own && attr.getStart() != algebra::Start::Identity)
+    return refusal("node {0}: start: sums of tiles begin at +0, 'identity'",
+                   node);
+  if (llvm::Error error = checkTree(node, attr, steps))
+    return error;
+  if (schedule.getK() % steps.terms)
+    return refusal("schedule: stages of {0} elements, which steps of {1} do "
+                   "not divide",
+                   schedule.getK(), steps.terms);
+  const std::string operands[] = {family.a, family.b[number]};
+  Type types[2];
+  for (auto [i, tensor] : llvm::enumerate(operands)) {
+    types[i] = cast<TypeAttr>(contract.getTypes().get(tensor)).getValue();
+    if (!atom) // a primitive takes what its format holds
+      continue;
+    Type wanted = cast<FunctionType>(atom.getFunctionType()).getInput(i);
+    if (types[i] != wanted)
+      return refusal("types: '{0}' is {1}, the atom {2} takes {3}", tensor,
+                     types[i], atom.getSymName(), wanted);
+  }
+  if (!own && types[0] != types[1])
+    return refusal("types: '{0}' is {1} and '{2}' is {3}; tiles multiply "
+                   "tensors of one type",
+                   operands[0], types[0], operands[1], types[1]);
+  // Products that share a block are of one step, which says what is beyond the
+  // extents of that block, and their sums are of one format.
+  pact::ReduceOp first = family.dots.front();
+  auto other = cast<pact::NodeAttr>(contract.getNodes().get(first.getNode()));
+  if (StringRef own = stepOf(contract, first);
+      own != step || other.getAccumulator() != attr.getAccumulator())
+    return refusal("node {0}: primitives: the step is {1}, with sums in {2}, "
+                   "and that of node {3} is {4}, with sums in {5}; products of "
+                   "one tensor are of one step",
+                   node, step, attr.getAccumulator(), first.getNode(), own,
+                   other.getAccumulator());
+  return llvm::Error::success();
+}
+
 std::optional<std::string> lowering::whyNot(pact::ContractOp contract,
                                             pact::OperatorOp op,
                                             tile::ScheduleAttr schedule) {
@@ -208,51 +277,12 @@ std::optional<std::string> lowering::whyNot(pact::ContractOp contract,
     llvm::Expected<TileFamily> family = tileFamily(op);
     if (!family)
       return family.takeError();
-    StringRef node = family->dot.getNode();
-    auto attr = cast<pact::NodeAttr>(contract.getNodes().get(node));
-    if (attr.getExtent())
-      return refusal("node {0}: domain: {1} of {2} stored elements exist; "
-                     "tiles take all of them",
-                     node, attr.getExtent(), attr.getStored());
-    StringRef step = stepOf(contract, family->dot);
-    algebra::Atom steps{step.str(), 1, 0};
-    // Programs that pack their own blocks run any step and any epilogue.
-    bool own = schedule.packsOwn();
-    pact::AtomOp atom = atomOf(contract, family->dot);
-    if (atom)
-      steps = {atom.getAtom().str(), int64_t(atom.getL()),
-               int64_t(atom.getF())};
-    else if (!own && step != "dot.fma.f32")
-      return refusal("node {0}: primitives: the step is {1}; tiles run "
-                     "dot.fma.f32 and the atoms of a matrix unit",
-                     node, step);
-    if (!own && attr.getStart() != algebra::Start::Identity)
-      return refusal("node {0}: start: sums of tiles begin at +0, 'identity'",
-                     node);
-    if (llvm::Error error = checkTree(node, attr, steps))
-      return error;
-    if (!own)
+    for (unsigned i = 0; i < family->dots.size(); ++i)
+      if (llvm::Error error = checkDot(contract, *family, i, schedule))
+        return error;
+    if (!schedule.packsOwn())
       if (llvm::Error error = checkEpilogue(contract, op, *family))
         return error;
-    if (schedule.getK() % steps.terms)
-      return refusal("schedule: stages of {0} elements, which steps of {1} do "
-                     "not divide",
-                     schedule.getK(), steps.terms);
-    const std::string operands[] = {family->a, family->b};
-    Type types[2];
-    for (auto [i, tensor] : llvm::enumerate(operands)) {
-      types[i] = cast<TypeAttr>(contract.getTypes().get(tensor)).getValue();
-      if (!atom) // a primitive takes what its format holds
-        continue;
-      Type wanted = cast<FunctionType>(atom.getFunctionType()).getInput(i);
-      if (types[i] != wanted)
-        return refusal("types: '{0}' is {1}, the atom {2} takes {3}", tensor,
-                       types[i], atom.getSymName(), wanted);
-    }
-    if (!own && types[0] != types[1])
-      return refusal("types: '{0}' is {1} and '{2}' is {3}; tiles multiply "
-                     "tensors of one type",
-                     family->a, types[0], family->b, types[1]);
     for (const std::string &dim :
          {family->rowDim, family->colDim, family->depthDim}) {
       int64_t most = dim == family->depthDim ? kMostTileDepth : kMostTileRows;

@@ -19,11 +19,12 @@ enum class Absent { Zero, Negative, LeftOut };
 /// `dot.cdna3` turns a sum of -0 into +0, with whatever zeros.
 Absent absentOf(llvm::StringRef step);
 
-/// An operator whose one node is a product of two matrices, rows of `a` with
-/// rows of `b`, and whose output is made of its sums element by element.
+/// An operator whose nodes are products of matrices, rows of `a` with rows of
+/// each of `b`, and whose output is made of their sums element by element.
 struct TileFamily {
-  pact::ReduceOp dot;
-  std::string a, b; // tensors
+  llvm::SmallVector<pact::ReduceOp> dots;
+  std::string a; // tensors
+  llvm::SmallVector<std::string> b;
   std::string rowDim, colDim, depthDim;
   /// Other inputs: matrices like the result, and vectors along its rows or its
   /// columns.
@@ -36,7 +37,7 @@ struct TileFamily {
 inline constexpr int64_t kMostTileRows = int64_t(1) << 22,
                          kMostTileDepth = (int64_t(1) << 31) - 1024;
 
-/// The error says why the operator is not such a product.
+/// The error says why the operator is not of such products.
 llvm::Expected<TileFamily> tileFamily(pact::OperatorOp op);
 
 /// The name of the step of a node.

@@ -70,12 +70,17 @@ scf::ForOp TileProgram::forEachStage(Value first, ValueRange carried) {
   return scf::ForOp::create(builder, loc, first, depthBlocks, i32(1), carried);
 }
 
+/// That of all products.
+Type TileProgram::accumulator() {
+  return cast<pact::NodeAttr>(
+             contract.getNodes().get(family.dots.front().getNode()))
+      .getAccumulator();
+}
+
 tile::PendingType TileProgram::sumsType() {
-  auto node =
-      cast<pact::NodeAttr>(contract.getNodes().get(family.dot.getNode()));
   return tile::PendingType::get(builder.getContext(),
-                                schedule.rowsPerConsumer(), blockB.getRows(),
-                                node.getAccumulator());
+                                schedule.rowsPerConsumer(), schedule.getN(),
+                                accumulator());
 }
 
 tile::ValuesType TileProgram::valuesOf(Type element) {
@@ -94,14 +99,23 @@ SmallVector<Value> TileProgram::loadOthers(Value row, Value col) {
   return loaded;
 }
 
-/// What the operator does with each sum, and the rounding of its output.
-Value TileProgram::epilogue(Value sums, ValueRange others) {
-  SmallVector<Value> values = {sums};
+SmallVector<Value> TileProgram::await(ValueRange sums) {
+  SmallVector<Value> complete;
+  for (Value each : sums)
+    complete.push_back(tile::AwaitOp::create(builder, loc,
+                                             valuesOf(accumulator()), each));
+  return complete;
+}
+
+/// What the operator does with the sums of an element, and the rounding of its
+/// output.
+Value TileProgram::epilogue(ValueRange sums, ValueRange others) {
+  SmallVector<Value> values(sums);
   values.append(others.begin(), others.end());
   SmallVector<Type> elements;
   for (Value each : values)
     elements.push_back(cast<tile::ValuesType>(each.getType()).getElementType());
-  auto from = cast<tile::ValuesType>(sums.getType());
+  auto from = cast<tile::ValuesType>(values.front().getType());
   auto map = tile::MapOp::create(
       builder, loc,
       tile::ValuesType::get(builder.getContext(), from.getRows(),
@@ -119,10 +133,14 @@ void TileProgram::emit() {
   MLIRContext *context = builder.getContext();
   blockA = tile::BlockType::get(context, schedule.getM(), schedule.getK(),
                                 typeOf(family.a));
-  blockB = tile::BlockType::get(context, schedule.getN(), schedule.getK(),
-                                typeOf(family.b));
+  blocks = {blockA};
   a = view(family.a, family.rowDim, family.depthDim);
-  b = view(family.b, family.colDim, family.depthDim);
+  for (const std::string &tensor : family.b) {
+    blockB.push_back(tile::BlockType::get(context, schedule.getN(),
+                                          schedule.getK(), typeOf(tensor)));
+    blocks.push_back(blockB.back());
+    b.push_back(view(tensor, family.colDim, family.depthDim));
+  }
   for (pact::InputOp input : family.others)
     others.push_back(viewOf(input));
   result = view(family.output.getTensor(), family.rowDim, family.colDim);
@@ -133,7 +151,7 @@ void TileProgram::emit() {
     return computeAlone();
   pipe = tile::PipeOp::create(
       builder, loc,
-      tile::PipeType::get(context, schedule.getStages(), {blockA, blockB}));
+      tile::PipeType::get(context, schedule.getStages(), blocks));
   auto roles = tile::RolesOp::create(builder, loc);
   Block *producer = builder.createBlock(&roles.getProducer());
   builder.setInsertionPointToStart(producer);

@@ -51,9 +51,12 @@ private:
   mlir::scf::ForOp forEachStage(mlir::Value first, mlir::ValueRange carried);
   void blockAt(mlir::Value index, Body body);
   tile::PendingType sumsType();
+  mlir::Type accumulator();
   tile::ValuesType valuesOf(mlir::Type element);
   llvm::SmallVector<mlir::Value> loadOthers(mlir::Value row, mlir::Value col);
-  mlir::Value epilogue(mlir::Value sums, mlir::ValueRange others);
+  /// One for each product, complete.
+  llvm::SmallVector<mlir::Value> await(mlir::ValueRange sums);
+  mlir::Value epilogue(mlir::ValueRange sums, mlir::ValueRange others);
 
   // TileRoles.cpp: a producer and consumers, or consumers that copy.
   void produce();
@@ -62,13 +65,17 @@ private:
   void fetchStage(mlir::Value row, mlir::Value col, mlir::Value stage);
   tile::WaitOp waitForStage(int64_t ahead = 0);
   mlir::Value columnsOf(mlir::Value stage);
-  mlir::Value dot(mlir::Value number, tile::WaitOp stage, mlir::Value sums,
-                  mlir::Value columns);
+  /// All products of a stage, after `sums` if there are any.
+  llvm::SmallVector<mlir::Value> dot(mlir::Value number, tile::WaitOp stage,
+                                     mlir::ValueRange sums,
+                                     mlir::Value columns);
+  llvm::SmallVector<mlir::Value> settle(mlir::ValueRange sums, int64_t stages);
   mlir::Value ownRow(mlir::Value number, mlir::Value row);
 
   // TileAlone.cpp: a program without roles.
   void computeAlone();
-  mlir::Value take(mlir::Value rows, mlir::Value cols, mlir::Value sums);
+  mlir::Value take(pact::ReduceOp dot, mlir::Value rows, mlir::Value cols,
+                   mlir::Value sums);
 
   pact::ContractOp contract;
   TileFamily family;
@@ -76,10 +83,12 @@ private:
   tile::ScheduleAttr schedule;
   mlir::OpBuilder builder;
   mlir::Location loc;
-  mlir::Value a, b, result, pipe;
-  llvm::SmallVector<mlir::Value> others; // views
+  mlir::Value a, result, pipe;
+  llvm::SmallVector<mlir::Value> b, others; // views
   mlir::Value rowBlocks, colBlocks, depthBlocks;
-  tile::BlockType blockA, blockB;
+  tile::BlockType blockA;
+  llvm::SmallVector<tile::BlockType> blockB;
+  llvm::SmallVector<mlir::Type> blocks; ///< of a stage: all of these
 };
 
 } // namespace bitpact::lowering

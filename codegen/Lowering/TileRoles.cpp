@@ -21,18 +21,18 @@ void TileProgram::produce() {
 void TileProgram::fetchStage(Value row, Value col, Value stage) {
   Value depth =
       arith::MulIOp::create(builder, loc, stage, i32(schedule.getK()));
-  auto blocks =
-      tile::AcquireOp::create(builder, loc, TypeRange{blockA, blockB}, pipe);
+  auto stored = tile::AcquireOp::create(builder, loc, blocks, pipe);
   UnitAttr negative =
       family.absent == Absent::Negative ? builder.getUnitAttr() : UnitAttr();
-  tile::FetchOp::create(builder, loc, a, row, depth, blocks.getResult(0),
+  tile::FetchOp::create(builder, loc, a, row, depth, stored.getResult(0),
                         negative);
-  tile::FetchOp::create(builder, loc, b, col, depth, blocks.getResult(1),
-                        UnitAttr());
+  for (auto [view, block] :
+       llvm::zip(b, stored.getResults().drop_front()))
+    tile::FetchOp::create(builder, loc, view, col, depth, block, UnitAttr());
 }
 
 tile::WaitOp TileProgram::waitForStage(int64_t ahead) {
-  return tile::WaitOp::create(builder, loc, TypeRange{blockA, blockB}, pipe,
+  return tile::WaitOp::create(builder, loc, blocks, pipe,
                               ahead ? builder.getI64IntegerAttr(ahead)
                                     : IntegerAttr());
 }
@@ -48,15 +48,29 @@ Value TileProgram::columnsOf(Value stage) {
   return arith::MinUIOp::create(builder, loc, left, i32(schedule.getK()));
 }
 
-Value TileProgram::dot(Value number, tile::WaitOp stage, Value sums,
-                       Value columns) {
+SmallVector<Value> TileProgram::dot(Value number, tile::WaitOp stage,
+                                    ValueRange sums, Value columns) {
   auto own =
       tile::BlockType::get(builder.getContext(), schedule.rowsPerConsumer(),
                            schedule.getK(), blockA.getElementType());
   Value rows =
       tile::RowsOp::create(builder, loc, own, stage.getResult(0), number);
-  return tile::DotOp::create(builder, loc, sumsType(), rows, stage.getResult(1),
-                             sums, columns, stepOf(contract, family.dot));
+  SmallVector<Value> next;
+  for (auto [i, each] : llvm::enumerate(family.dots))
+    next.push_back(tile::DotOp::create(
+        builder, loc, sumsType(), rows, stage.getResult(1 + unsigned(i)),
+        sums.empty() ? Value() : sums[i], columns, stepOf(contract, each)));
+  return next;
+}
+
+/// Once the products of all stages but the last few have read their blocks.
+SmallVector<Value> TileProgram::settle(ValueRange sums, int64_t stages) {
+  SmallVector<Value> settled;
+  for (Value each : sums)
+    settled.push_back(
+        tile::SettleOp::create(builder, loc, each.getType(), each,
+                               stages * int64_t(family.dots.size())));
+  return settled;
 }
 
 /// A stage is free once the products after it have begun: those then keep the
@@ -64,24 +78,23 @@ Value TileProgram::dot(Value number, tile::WaitOp stage, Value sums,
 void TileProgram::consume(Value number) {
   forEachBlock([&](Value row, Value col) {
     // The first stage begins the sums.
-    Value first = dot(number, waitForStage(), Value(), columnsOf(i32(0)));
+    SmallVector<Value> first =
+        dot(number, waitForStage(), {}, columnsOf(i32(0)));
     scf::ForOp stages = forEachStage(i32(1), first);
     {
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(stages.getBody());
-      Value next = dot(number, waitForStage(), stages.getRegionIterArg(0),
-                       columnsOf(stages.getInductionVar()));
-      Value settled = tile::SettleOp::create(builder, loc, next.getType(), next,
-                                             /*behind=*/1);
+      SmallVector<Value> next =
+          dot(number, waitForStage(), stages.getRegionIterArgs(),
+              columnsOf(stages.getInductionVar()));
+      SmallVector<Value> settled = settle(next, /*stages=*/1);
       tile::ReleaseOp::create(builder, loc, pipe);
       scf::YieldOp::create(builder, loc, settled);
     }
     Value above = ownRow(number, row);
     // Before the sums are complete, so that both are awaited at one time.
     SmallVector<Value> loaded = loadOthers(above, col);
-    Value sums = tile::AwaitOp::create(builder, loc,
-                                       valuesOf(sumsType().getElementType()),
-                                       stages.getResult(0));
+    SmallVector<Value> sums = await(stages.getResults());
     tile::ReleaseOp::create(builder, loc, pipe);
     tile::PutOp::create(builder, loc, epilogue(sums, loaded), result, above,
                         col);
@@ -92,58 +105,54 @@ void TileProgram::consume(Value number) {
 /// multiplied. Then each stage that has been multiplied makes place for the
 /// next, until there is none.
 void TileProgram::copyAndConsume(Value number) {
+  using Sums = SmallVector<Value>;
   int64_t most = schedule.getStages() - 1;
   forEachBlock([&](Value row, Value col) {
     auto loop = [&](Value first, Value end, ValueRange carried,
-                    llvm::function_ref<Value(Value, Value)> body) -> Value {
+                    llvm::function_ref<Sums(Value, ValueRange)> body) -> Sums {
       auto stages =
           scf::ForOp::create(builder, loc, first, end, i32(1), carried);
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(stages.getBody());
-      Value sums = body(stages.getInductionVar(),
-                        carried.empty() ? Value() : stages.getRegionIterArg(0));
-      if (carried.empty())
-        return {};
-      scf::YieldOp::create(builder, loc, sums);
-      return stages.getResult(0);
+      Sums sums = body(stages.getInductionVar(), stages.getRegionIterArgs());
+      if (!carried.empty())
+        scf::YieldOp::create(builder, loc, sums);
+      return Sums(stages.getResults());
     };
-    auto multiply = [&](tile::WaitOp stage, Value sums, Value columns) {
-      Value next = dot(number, stage, sums, columns);
-      return tile::SettleOp::create(builder, loc, next.getType(), next,
-                                    /*behind=*/0)
-          .getResult();
+    auto multiply = [&](tile::WaitOp stage, ValueRange sums, Value columns) {
+      return settle(dot(number, stage, sums, columns), /*stages=*/0);
     };
     Value early = arith::MinUIOp::create(builder, loc, depthBlocks, i32(most));
-    loop(i32(0), early, {}, [&](Value stage, Value) {
+    loop(i32(0), early, {}, [&](Value stage, ValueRange) {
       fetchStage(row, col, stage);
       tile::CommitOp::create(builder, loc, pipe);
-      return Value();
+      return Sums();
     });
-    Value sums = tile::StartOp::create(builder, loc, sumsType());
+    Sums sums;
+    for (size_t i = 0; i < family.dots.size(); ++i)
+      sums.push_back(tile::StartOp::create(builder, loc, sumsType()));
     // What lies in registers on its way is committed once the products, which
     // take as long as it does, have begun.
     bool late = schedule.getCopy() == "registers";
-    sums = loop(early, depthBlocks, sums, [&](Value stage, Value sums) {
+    sums = loop(early, depthBlocks, sums, [&](Value stage, ValueRange carried) {
       tile::WaitOp ready = waitForStage(/*ahead=*/most - 1);
       fetchStage(row, col, stage);
       if (!late)
         tile::CommitOp::create(builder, loc, pipe);
-      sums = multiply(ready, sums, Value());
+      Sums next = multiply(ready, carried, Value());
       if (late)
         tile::CommitOp::create(builder, loc, pipe);
       tile::ReleaseOp::create(builder, loc, pipe);
-      return sums;
+      return next;
     });
     Value last = arith::SubIOp::create(builder, loc, depthBlocks, early);
-    sums = loop(last, depthBlocks, sums, [&](Value stage, Value sums) {
-      sums = multiply(waitForStage(), sums, columnsOf(stage));
+    sums = loop(last, depthBlocks, sums, [&](Value stage, ValueRange carried) {
+      Sums next = multiply(waitForStage(), carried, columnsOf(stage));
       tile::ReleaseOp::create(builder, loc, pipe);
-      return sums;
+      return next;
     });
     SmallVector<Value> loaded = loadOthers(ownRow(number, row), col);
-    Value complete = tile::AwaitOp::create(
-        builder, loc, valuesOf(sumsType().getElementType()), sums);
-    tile::PutOp::create(builder, loc, epilogue(complete, loaded), result,
+    tile::PutOp::create(builder, loc, epilogue(await(sums), loaded), result,
                         ownRow(number, row), col);
   });
 }

@@ -100,15 +100,20 @@ TileLayout::Place placeOf(tile::BlockType type, size_t number, Waits waits,
   return place;
 }
 
-/// A warpgroup reads as many rows as it multiplies, also behind the last stage.
-int64_t endOfReads(const TileLayout &layout) {
+/// Of a first operand a warpgroup reads as many rows as it multiplies, also
+/// behind the last stage.
+int64_t endOfReads(tile::FuncOp func, const TileLayout &layout) {
   int64_t end = 0;
-  for (const auto &[pipe, place] : layout.pipes) {
+  func.walk([&](tile::DotOp dot) {
+    Value block = dot.getA();
+    if (auto rows = block.getDefiningOp<tile::RowsOp>())
+      block = rows.getBlock();
+    const TileLayout::Place &place = layout.placeOf(block);
+    Value pipe = block.getDefiningOp()->getOperand(0);
     int64_t stages = cast<tile::PipeType>(pipe.getType()).getStages();
-    for (const TileLayout::Place &block : place.blocks)
-      end = std::max(end, block.first + stages * block.bytes() +
-                              (kDotRows - block.rows) * kSwizzledRow);
-  }
+    end = std::max(end, place.first + stages * place.bytes() +
+                            (kDotRows - place.rows) * kSwizzledRow);
+  });
   return end;
 }
 
@@ -201,7 +206,7 @@ llvm::Expected<TileLayout> codegen::layOut(tile::FuncOp func) {
     layout.sharedBytes +=
         2 * 8 * cast<tile::PipeType>(value.getType()).getStages();
   }
-  layout.sharedBytes = std::max(layout.sharedBytes, endOfReads(layout));
+  layout.sharedBytes = std::max(layout.sharedBytes, endOfReads(func, layout));
   if (layout.sharedBytes > kMostSharedBytes)
     return refusal("{0} bytes of shared memory; a CTA has {1}",
                    layout.sharedBytes, kMostSharedBytes);

@@ -78,7 +78,11 @@ TermId Declared::compute(Operation *op, int64_t row, int64_t position) {
     for (auto [arg, type] :
          llvm::zip(apply.getArgs(), primitive.getFunctionType().getInputs()))
       arguments.push_back(operand(arg, *scalarOf(type), row, position));
-    return applyPrimitive(terms, primitive, arguments, whole);
+    TermId result = applyPrimitive(terms, primitive, arguments, whole);
+    return apply.getRounded()
+               ? convert(terms, result,
+                         *scalarOf(rounding(*apply.getRounded()).getFormat()))
+               : result;
   }
   auto reduce = dyn_cast<pact::ReduceOp>(op);
   TermId result =

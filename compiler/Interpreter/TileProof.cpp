@@ -53,10 +53,12 @@ std::set<int64_t> depthsOf(pact::ContractOp contract, pact::ReduceOp reduce,
   return depths;
 }
 
-std::vector<Case> casesOf(pact::ContractOp contract, pact::ReduceOp reduce,
+std::vector<Case> casesOf(pact::ContractOp contract, pact::OperatorOp op,
                           tile::ScheduleAttr schedule, int64_t most) {
   std::vector<Case> cases;
-  std::set<int64_t> depths = depthsOf(contract, reduce, schedule, most);
+  std::set<int64_t> depths;
+  for (pact::ReduceOp reduce : op.getOps<pact::ReduceOp>())
+    depths.merge(depthsOf(contract, reduce, schedule, most));
   int64_t m = schedule.getM(), n = schedule.getN();
   bool own = schedule.packsOwn();
   for (int64_t depth : depths)
@@ -88,7 +90,7 @@ LogicalResult interpreter::proveSchedule(pact::ContractOp contract,
       cast<pact::RealType>(reduce.getResult().getType()).getDims();
   if (resultDims.size() != 2)
     return func.emitError() << "the result of a tile kernel is a matrix";
-  for (const Case &one : casesOf(contract, reduce, func.getSchedule(), most)) {
+  for (const Case &one : casesOf(contract, op, func.getSchedule(), most)) {
     Dims dims = {{resultDims[0].str(), one.rows},
                  {resultDims[1].str(), one.cols},
                  {reduce.getOver().str(), one.depth}};

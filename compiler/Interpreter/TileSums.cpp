@@ -210,6 +210,13 @@ std::string TileSums::difference(algebra::TreeId found,
   return text;
 }
 
+bool TileSums::areOwn(const TileValues &values) const {
+  return llvm::all_of(values.products, [&](const TileProduct &product) {
+    return product.a.view->buffer == &operand(0) &&
+           product.b.view->buffer == &operand(1);
+  });
+}
+
 bool TileSums::describe(const TileValues &values, const Window &to,
                         std::string &text) const {
   auto isOwn = [&](const Window &window, int number, int64_t first,

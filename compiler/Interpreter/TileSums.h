@@ -33,6 +33,12 @@ public:
   bool describe(const TileValues &values, const Window &to,
                 std::string &text) const;
 
+  /// Whether sums are of the contract's two tensors; those of another node are
+  /// not.
+  bool areOwn(const TileValues &values) const;
+
+  llvm::StringRef node() const { return reduce.getNode(); }
+
   algebra::TreeId declared = 0;
   Scalar accumulator = Scalar::F32;
   std::shared_ptr<algebra::TreeStore> store =

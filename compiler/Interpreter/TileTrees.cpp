@@ -28,21 +28,32 @@ namespace {
 
 constexpr size_t kMostDifferences = 4;
 
+using Nodes = std::vector<std::unique_ptr<TileSums>>;
+
+/// Sums of a node, as a hole: nodes whose trees are alike are told apart.
+TermId holeOf(TermStore &terms, const Nodes &nodes, size_t number,
+              algebra::TreeId tree) {
+  return terms.hole(int(size_t(tree) * nodes.size() + number),
+                    nodes[number]->accumulator);
+}
+
 /// What a contract declares for an element of the output, which stands for its
-/// row; the sum is a hole of the number of its tree.
+/// row; the sum of a node is a hole of the number of its tree.
 class DeclaredElement : public Declared {
 public:
   DeclaredElement(pact::ContractOp contract, pact::OperatorOp op,
                   ArrayRef<StringAttr> resultDims, const Dims &dims,
                   const std::map<std::string, Buffer> &buffers,
-                  TermStore &terms, const TileSums &sums)
-      : Declared(contract, op, /*extent=*/0, buffers, terms), sums(sums),
+                  TermStore &terms, const Nodes &nodes)
+      : Declared(contract, op, /*extent=*/0, buffers, terms), nodes(nodes),
         rowDim(resultDims[0]), cols(dims.at(resultDims[1].str())) {}
 
 private:
   TermId reduce(pact::ReduceOp op, int64_t) override {
-    auto attr = cast<pact::NodeAttr>(contract.getNodes().get(op.getNode()));
-    return terms.hole(int(sums.declared), *scalarOf(attr.getAccumulator()));
+    size_t number = 0;
+    while (nodes[number]->node() != op.getNode())
+      ++number;
+    return holeOf(terms, nodes, number, nodes[number]->declared);
   }
   TermId load(pact::InputOp input, int64_t element, int64_t) override {
     auto found = buffers.find(input.getTensor().str());
@@ -54,7 +65,7 @@ private:
                          found->second.type);
   }
 
-  const TileSums &sums;
+  const Nodes &nodes;
   StringAttr rowDim;
   int64_t cols;
 };
@@ -69,13 +80,14 @@ public:
   FailureOr<TreeReport> run();
 
 private:
-  LogicalResult findDot();
+  LogicalResult findDots();
   void addBuffer(StringRef tensor, pact::RealType type, bool isOutput);
   LogicalResult compare(tile::PutOp put, const TileValues &values,
                         const Window &to);
   bool compareElement(const TileValues &values, const Window &to, int64_t row,
                       int64_t col);
   Cell loaded(const Window &window, int64_t row, int64_t col);
+  size_t nodeOf(const TileValues &values) const;
   bool describe(const TileValues &values, const Window &to, std::string &text);
 
   pact::ContractOp contract;
@@ -84,39 +96,43 @@ private:
   const Dims &dims;
   int64_t programs;
 
-  pact::ReduceOp reduce;
   pact::OutputOp output;
   std::map<std::string, Buffer> buffers;
   TermStore terms;
-  std::optional<TileSums> sums;
+  /// In the operator's order, and the tree that the kernel has for each.
+  Nodes nodes;
+  std::vector<std::optional<algebra::TreeId>> computed;
   std::optional<DeclaredElement> declared;
-  std::optional<algebra::TreeId> computed;
   /// Blocks that were found to be right: what they are made of, relative to
   /// where they are put.
   std::set<std::string> right;
   TreeReport report;
 };
 
-LogicalResult TileComparison::findDot() {
+LogicalResult TileComparison::findDots() {
   auto reduces = op.getOps<pact::ReduceOp>();
   auto outputs = op.getOps<pact::OutputOp>();
-  if (!llvm::hasSingleElement(reduces) || !llvm::hasSingleElement(outputs) ||
-      (*reduces.begin()).getKind() != pact::ReduceKind::Dot ||
-      !op.getOps<pact::TakeOp>().empty())
+  auto isDot = [](pact::ReduceOp each) {
+    return each.getKind() == pact::ReduceKind::Dot;
+  };
+  if (reduces.empty() || !llvm::hasSingleElement(outputs) ||
+      !llvm::all_of(reduces, isDot) || !op.getOps<pact::TakeOp>().empty())
     return func.emitError() << "the interpreter of tiles knows operators with "
-                               "one dot and one output";
-  reduce = *reduces.begin();
+                               "dots and one output";
   output = *outputs.begin();
   auto dimsOf = [](Value f) {
     return cast<pact::RealType>(f.getType()).getDims();
   };
   ArrayRef<StringAttr> resultDims = dimsOf(output.getValue());
-  if (dimsOf(reduce.getResult()) != resultDims || resultDims.size() != 2)
-    return func.emitError() << "the interpreter of tiles knows outputs with "
-                               "the dims of their dot, which are two";
+  for (pact::ReduceOp each : reduces)
+    if (dimsOf(each.getResult()) != resultDims || resultDims.size() != 2)
+      return func.emitError() << "the interpreter of tiles knows outputs with "
+                                 "the dims of their dots, which are two";
   for (pact::InputOp input : op.getOps<pact::InputOp>()) {
     ArrayRef<StringAttr> own = dimsOf(input.getResult());
-    bool isOperand = llvm::is_contained(reduce.getArgs(), input.getResult());
+    bool isOperand = llvm::any_of(reduces, [&](pact::ReduceOp each) {
+      return llvm::is_contained(each.getArgs(), input.getResult());
+    });
     if (!isOperand && own != resultDims && own != resultDims.take_front() &&
         own != resultDims.drop_front())
       return func.emitError() << "the interpreter of tiles does not know the "
@@ -128,9 +144,23 @@ LogicalResult TileComparison::findDot() {
             cast<pact::RealType>(output.getValue().getType()), true);
   for (const auto &[name, buffer] : buffers)
     terms.tensors.push_back(name);
-  sums.emplace(contract, reduce, dims, buffers, terms);
-  declared.emplace(contract, op, resultDims, dims, buffers, terms, *sums);
-  return sums->declare(func);
+  for (pact::ReduceOp each : reduces) {
+    nodes.push_back(
+        std::make_unique<TileSums>(contract, each, dims, buffers, terms));
+    if (failed(nodes.back()->declare(func)))
+      return failure();
+  }
+  computed.resize(nodes.size());
+  declared.emplace(contract, op, resultDims, dims, buffers, terms, nodes);
+  return success();
+}
+
+/// The node whose tensors sums are of; those of none are compared with the
+/// first.
+size_t TileComparison::nodeOf(const TileValues &values) const {
+  auto own = llvm::find_if(
+      nodes, [&](const auto &each) { return each->areOwn(values); });
+  return own == nodes.end() ? 0 : size_t(own - nodes.begin());
 }
 
 void TileComparison::addBuffer(StringRef tensor, pact::RealType type,
@@ -180,7 +210,11 @@ bool TileComparison::describe(const TileValues &values, const Window &to,
         view.rows < to.view->rows || view.cols < to.view->cols)
       return false;
   }
-  return sums->describe(values, to, text);
+  if (values.map || values.loaded)
+    return true;
+  size_t node = nodeOf(values);
+  text += llvm::formatv("node {0} ", node);
+  return nodes[node]->describe(values, to, text);
 }
 
 bool TileComparison::compareElement(const TileValues &values, const Window &to,
@@ -188,33 +222,37 @@ bool TileComparison::compareElement(const TileValues &values, const Window &to,
   auto resultDims = cast<pact::RealType>(output.getValue().getType()).getDims();
   int64_t element = *to.view->elementAt(to.row + row, to.col + col);
   int64_t cols = to.view->buffer->shape[1];
-  sums->setElement({{resultDims[0].str(), element / cols},
-                    {resultDims[1].str(), element % cols}});
-  std::optional<algebra::TreeId> tree;
+  for (auto &node : nodes)
+    node->setElement({{resultDims[0].str(), element / cols},
+                      {resultDims[1].str(), element % cols}});
+  std::vector<std::optional<algebra::TreeId>> trees(nodes.size());
   Cell cell = elementOf(values, terms, [&](const TileValues &leaf) {
     if (leaf.loaded)
       return loaded(*leaf.loaded, row, col);
-    tree = sums->treeOf(leaf, row, col);
-    return Cell::symbol(terms.hole(int(*tree), sums->accumulator));
+    size_t number = nodeOf(leaf);
+    trees[number] = nodes[number]->treeOf(leaf, row, col);
+    return Cell::symbol(holeOf(terms, nodes, number, *trees[number]));
   });
   TermId expected = declared->output(output, element, -1);
-  if (!computed)
-    computed = tree;
+  for (auto [known, tree] : llvm::zip(computed, trees))
+    if (!known)
+      known = tree;
   if (cell.isSymbolic() && cell.term == expected)
     return true;
   std::string where = llvm::formatv("element [{0}, {1}] of '{2}'", to.row + row,
                                     to.col + col, to.view->buffer->name);
-  if (tree && *tree != sums->declared) {
-    computed = tree;
-    report.differences.push_back(sums->difference(*tree, where));
-  } else {
-    report.differences.push_back(llvm::formatv(
-        "{0}: the contract has {1} and the kernel has {2}", where,
-        terms.text(expected),
-        cell.isUnspecified()
-            ? "nothing that is specified"
-            : terms.text(terms.termOf(cell, to.view->buffer->type))));
-  }
+  for (auto [i, tree] : llvm::enumerate(trees))
+    if (tree && *tree != nodes[i]->declared) {
+      computed[i] = tree;
+      report.differences.push_back(nodes[i]->difference(*tree, where));
+      return false;
+    }
+  report.differences.push_back(llvm::formatv(
+      "{0}: the contract has {1} and the kernel has {2}", where,
+      terms.text(expected),
+      cell.isUnspecified()
+          ? "nothing that is specified"
+          : terms.text(terms.termOf(cell, to.view->buffer->type))));
   return false;
 }
 
@@ -239,7 +277,7 @@ LogicalResult TileComparison::compare(tile::PutOp put, const TileValues &values,
 }
 
 FailureOr<TreeReport> TileComparison::run() {
-  if (failed(findDot()))
+  if (failed(findDots()))
     return failure();
   TileCoverage coverage;
   auto put = [&](tile::PutOp op,
@@ -252,8 +290,9 @@ FailureOr<TreeReport> TileComparison::run() {
   if (failed(TileMachine(func, buffers, dims, programs, put).run()) ||
       failed(coverage.finish(func, buffers)))
     return failure();
-  report.trees.push_back(
-      {reduce.getNode().str(), 0, sums->store, sums->declared, computed});
+  for (auto [node, tree] : llvm::zip(nodes, computed))
+    report.trees.push_back(
+        {node->node().str(), 0, node->store, node->declared, tree});
   return std::move(report);
 }
 

@@ -59,6 +59,11 @@ static json operatorOp(Operation &op, const Ids &ids) {
         if (op.getSite())
           entry["site"] = op.getSite()->str();
       })
+      .Case([&](pact::ApplyOp op) {
+        entry["site"] = op.getSite().str();
+        if (op.getRounded())
+          entry["rounded"] = op.getRounded()->str();
+      })
       .Case([&](pact::OutputOp op) {
         entry["tensor"] = op.getTensor().str();
         entry["site"] = op.getSiteName().str();

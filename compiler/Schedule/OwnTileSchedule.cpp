@@ -38,7 +38,8 @@ void schedule::proposeOwnTiles(pact::ContractOp contract, pact::OperatorOp op,
   if (!family) // kernels of rows are what there is
     return llvm::consumeError(family.takeError());
   auto attr =
-      cast<pact::NodeAttr>(contract.getNodes().get(family->dot.getNode()));
+      cast<pact::NodeAttr>(
+      contract.getNodes().get(family->dots.front().getNode()));
   int64_t width = attr.getAccumulator().getIntOrFloatBitWidth();
   auto add = [&](int64_t lanes, int64_t m, int64_t rows, int64_t vectors,
                  int64_t priority) {
@@ -48,10 +49,15 @@ void schedule::proposeOwnTiles(pact::ContractOp contract, pact::OperatorOp op,
       rows -= rows % lanes;
       ++vectors;
     }
+    // Sums of several products share the cache; those of few rows are small.
+    int64_t cols = kCols, panel = vectors * lanes;
+    if (m != kFewRows)
+      cols = std::max(
+          kCols / int64_t(family->dots.size()) / panel * panel, panel);
     Proposal proposal;
     proposal.tiles = tile::ScheduleAttr::get(
-        contract.getContext(), m, kCols, kBytes * 8 / width, 1, 1, kGroup,
-        "own", 0, 0, /*cluster=*/1, rows, vectors * lanes, lanes);
+        contract.getContext(), m, cols, kBytes * 8 / width, 1, 1, kGroup, "own",
+        0, 0, /*cluster=*/1, rows, panel, lanes);
     if (std::optional<std::string> why =
             lowering::whyNot(contract, op, proposal.tiles)) {
       std::string text = "tiles: " + *why;
@@ -70,7 +76,7 @@ void schedule::proposeOwnTiles(pact::ContractOp contract, pact::OperatorOp op,
     if (panel.vectorBits != target.capabilities().vectorBits)
       continue;
     int64_t lanes = panel.vectorBits / width;
-    if (lowering::atomOf(contract, family->dot)) {
+    if (lowering::atomOf(contract, family->dots.front())) {
       add(lanes, kRows, kAtomPanelRows, 1, 10);
       continue;
     }

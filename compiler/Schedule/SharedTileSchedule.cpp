@@ -66,13 +66,13 @@ void schedule::proposeSharedTiles(pact::ContractOp contract,
     llvm::consumeError(family.takeError());
     return;
   }
-  const Candidate *c = candidateOf(lowering::stepOf(contract, family->dot),
+  const Candidate *c = candidateOf(lowering::stepOf(contract, family->dots.front()),
                                    !family->others.empty(), target);
   if (!c)
     return;
   Type element = cast<TypeAttr>(contract.getTypes().get(family->a)).getValue();
   auto attr = tile::ScheduleAttr::get(
-      contract.getContext(), c->m, c->n,
+      contract.getContext(), c->m, c->n / int64_t(family->dots.size()),
       8 * c->rowBytes / element.getIntOrFloatBitWidth(), c->stages,
       c->consumers, kGroup, c->copy, /*producerRegisters=*/0,
       /*consumerRegisters=*/0, /*cluster=*/1);

@@ -30,6 +30,9 @@ struct Candidate {
 /// Launches overlap where a program has all rows there are: of more, programs
 /// share weights, and lose more by running at other times than a launch wins.
 ///
+/// Products of one operand with several divide the columns: a stage and the
+/// registers hold as many, and cost the same, for all products together.
+///
 /// Where rows are not aligned as the copy unit wants them, threads copy, and
 /// need registers for what is on its way. Roles of three warpgroups share 168
 /// registers for each thread: what one gains another gives.
@@ -89,9 +92,13 @@ void schedule::proposeTiles(pact::ContractOp contract, pact::OperatorOp op,
   // Other targets have no instruction for it.
   if (target.spec() != "cuda:sm_90a" || !isOfWarpgroups(contract, op))
     return;
+  int64_t products = llvm::range_size(op.getOps<pact::ReduceOp>());
   for (const Candidate &c : kHopper) {
+    // wgmma takes multiples of eight columns.
+    if (c.n % (8 * products))
+      continue;
     auto attr = tile::ScheduleAttr::get(
-        contract.getContext(), c.m, c.n, c.k, c.stages, c.consumers, c.group,
+        contract.getContext(), c.m, c.n / products, c.k, c.stages, c.consumers, c.group,
         c.copy, c.producerRegisters, c.consumerRegisters, /*cluster=*/1);
     if (std::optional<std::string> why = lowering::whyNot(contract, op, attr)) {
       std::string text = "tiles: " + *why;

@@ -324,7 +324,11 @@ private:
       apply.args.push_back(useAs(ids[i], formats[i], site));
     std::vector<int> dims = dimsOf(apply.args);
     Format result = program.primitives[apply.index].result;
-    define(op, {Meaning::Real, emit(apply, result, dims, "")});
+    std::string rounded = op.value("rounded", std::string());
+    if (!rounded.empty() && tables.isExact(rounded))
+      fail("R3",
+           fmt::format("site '{}' is exact, but no multiplication", rounded));
+    define(op, {Meaning::Real, emit(apply, result, dims, rounded)});
   }
 
   void compileReduce(const json &op) {

@@ -230,12 +230,17 @@ LogicalResult OperatorOp::verifyRegions() {
               bool ok = succeeded(claim(op, "node", op.getNode(), taken));
               for (const std::string &site : primitiveSites(op))
                 ok = ok && succeeded(claim(op, "site", site, taken));
+              // A node and a site each name a value in reports.
               if (std::optional<StringRef> site = op.getSite())
-                ok = ok && succeeded(claim(op, "site", *site, taken));
+                ok = ok && succeeded(claim(op, "site", *site, taken)) &&
+                     succeeded(claim(op, "node", *site, taken));
               return success(ok);
             })
             .Case([&](ApplyOp op) {
-              return claim(op, "site", op.getSite(), taken);
+              bool ok = succeeded(claim(op, "site", op.getSite(), taken));
+              if (std::optional<StringRef> site = op.getRounded())
+                ok = ok && succeeded(claim(op, "site", *site, taken));
+              return success(ok);
             })
             .Case([&](OutputOp op) {
               return success(

@@ -185,18 +185,23 @@ def Pact_ApplyOp : Pact_FunctionOp<"apply", [Pure]> {
   let description = [{
     The site is a primitive site: the contract binds it to a primitive of kind
     `function`. The result has the union of the operands' dimensions [F3].
+    `rounded` names a site of its own, at which a contract rounds the result.
 
     Example:
 
     ```mlir
     %r = pact.apply "rsqrt" (%m) : (!pact.real<["tokens"]>)
        -> !pact.real<["tokens"]>
+    %a = pact.apply "silu" (%g) rounded "activation"
+       : (!pact.real<["tokens", "out"]>) -> !pact.real<["tokens", "out"]>
     ```
   }];
-  let arguments = (ins StrAttr:$site, Variadic<Pact_RealType>:$args);
+  let arguments = (ins StrAttr:$site, Variadic<Pact_RealType>:$args,
+                       OptionalAttr<StrAttr>:$rounded);
   let results = (outs Pact_RealType:$result);
   let assemblyFormat = [{
-    $site `(` $args `)` attr-dict `:` functional-type($args, results)
+    $site `(` $args `)` (`rounded` $rounded^)? attr-dict `:`
+    functional-type($args, results)
   }];
 }
 

@@ -14,8 +14,8 @@ using namespace bitpact::pact;
 static StringRef roundingSite(Operation *value) {
   if (auto output = dyn_cast<OutputOp>(value))
     return output.getSiteName();
-  if (isa<ApplyOp>(value))
-    return "";
+  if (auto apply = dyn_cast<ApplyOp>(value))
+    return apply.getRounded().value_or("");
   auto site = value->getAttrOfType<StringAttr>("site");
   return site ? site.getValue() : "";
 }
@@ -106,6 +106,12 @@ Type RuleChecker::formatOf(Operation *value) {
   if (auto reduce = dyn_cast<ReduceOp>(value)) {
     format =
         contract.getNodes().getAs<NodeAttr>(reduce.getNode()).getAccumulator();
+  } else if (auto apply = dyn_cast<ApplyOp>(value)) {
+    auto bound =
+        contract.getPrimitives().getAs<FlatSymbolRefAttr>(apply.getSite());
+    format = cast<PrimitiveOp>(find(bound.getValue()))
+                 .getFunctionType()
+                 .getResult(0);
   } else {
     SmallVector<Type> operands;
     for (Value operand : value->getOperands())
@@ -147,9 +153,7 @@ LogicalResult RuleChecker::checkPrimitives() {
     if (reduce && reduce.getKind() == ReduceKind::ExpSum &&
         failed(checkState(reduce)))
       return failure();
-    formats[each.getResult(0)] =
-        reduce ? formatOf(&each)
-               : cast<PrimitiveOp>(definition).getFunctionType().getResult(0);
+    formats[each.getResult(0)] = formatOf(&each);
   }
   return success(ok);
 }

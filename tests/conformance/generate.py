@@ -279,16 +279,30 @@ def state_contract(op, shuffle, n, k):
     return contract
 
 
-def product_contract(op, shuffle):
-    """A product of matrices on a matrix unit: the chain of its steps, cut into
-    digits that do not change it; extents that no block divides."""
-    element = shuffle.choice(["bf16", "f16"])
-    atom = "dot.nv(16,25)"
-    depth = shuffle.choice(["*"] + DEPTHS)
+def product_node(atom, shuffle):
+    """The chain of an atom's steps, cut into digits that do not change it."""
     digits, merges = ["k:16"], ["k fused(%s)" % atom, "s chain"]
     for i in range(shuffle.randint(0, 2)):
         digits.append("d%d:%d" % (i, shuffle.choice([1, 2, 3, 4, 8])))
         merges.insert(-1, "d%d chain" % i)
+    return {
+        "domain": "in",
+        "partition": " ".join(["s:*"] + digits[::-1]),
+        "merge": merges,
+        "start": "identity",
+        "precision": {"product": "exact", "accumulator": "f32"},
+    }
+
+
+def product_contract(op, shuffle):
+    """Products of matrices on a matrix unit; extents that no block divides."""
+    element = shuffle.choice(["bf16", "f16"])
+    atom = "dot.nv(16,25)"
+    step = atom + (".f16" if element == "f16" else "")
+    depth = shuffle.choice(["*"] + DEPTHS)
+    gated = op == "swiglu"
+    nodes = {node: product_node(atom, shuffle) for node in (["gate", "up"] if gated else ["dot"])}
+    weights = ["gate_weight", "up_weight"] if gated else ["weight"]
     y = shuffle.choice(["bf16", "f16", "f32"])
     contract = {
         "op": op + "@1",
@@ -297,27 +311,23 @@ def product_contract(op, shuffle):
             "out": shuffle.choice(["*"] + DEPTHS),
             "in": depth,
         },
-        "types": {"x": element, "weight": element, "y": y},
-        "nodes": {
-            "dot": {
-                "domain": "in",
-                "partition": " ".join(["s:*"] + digits[::-1]),
-                "merge": merges,
-                "start": "identity",
-                "precision": {"product": "exact", "accumulator": "f32"},
-            }
-        },
+        "types": {"x": element, **{weight: element for weight in weights}, "y": y},
+        "nodes": nodes,
         "rounding": {"y": rounded(y)},
-        "primitives": {"dot.step": atom + (".f16" if element == "f16" else "")},
+        "primitives": {node + ".step": step for node in nodes},
     }
-    if op != "matmul":
+    if gated:
+        contract["primitives"]["silu"] = "silu.f32"
+        for site in ["gate_product", "up_product", "activation"]:
+            contract["rounding"][site] = rounded(shuffle.choice(["f32", "f32", "bf16", "f16"]))
+    elif op != "matmul":
         contract["types"][op[len("matmul_"):]] = shuffle.choice(["bf16", "f16", "f32"])
         contract["rounding"]["product"] = rounded(shuffle.choice(["f32", "f32", "bf16", "f16"]))
     return contract
 
 
 STATES = ["log_sum_exp", "softmax", "selected_logprob"]
-PRODUCTS = ["matmul", "matmul_bias", "matmul_residual"]
+PRODUCTS = ["matmul", "matmul_bias", "matmul_residual", "swiglu"]
 # Primes, one, and what ends around a step, a stage and a block.
 DEPTHS = [1, 2, 7, 15, 16, 17, 31, 48, 61, 64, 65, 97, 127, 128, 200, 251, 257, 331, 520]
 MAKERS = {

@@ -74,6 +74,40 @@ TEST_CASE("the oracle rounds a sum at its site") {
   CHECK(evaluator(separate).run(given).at("y") == tensor({1, 1}, {0}));
 }
 
+TEST_CASE("the oracle rounds a function's value at its site") {
+  // silu(z) is z where e^-z is below half an ulp of 1. In bf16 257 is 256, since
+  // above 256 neighbours are 2 apart.
+  std::string node = R"({ "domain": "in", "partition": "k:*",
+      "merge": ["k chain"], "start": "identity",
+      "precision": { "product": "exact", "accumulator": "f32" } })";
+  auto gated = [&](std::string gate, std::string activation, std::string up) {
+    return R"({
+    "bitpact": 1, "name": "t", "op": "swiglu@1",
+    "dims": { "tokens": "*", "out": "*", "in": "*" },
+    "types": { "x": "f32", "gate_weight": "f32", "up_weight": "f32", "y": "f32" },
+    "nodes": { "gate": )" +
+           node + R"(, "up": )" + node + R"( },
+    "rounding": { "gate_product": ")" +
+           gate + R"(", "activation": ")" + activation + R"(", "up_product": ")" + up +
+           R"(", "y": "f32 rne" },
+    "primitives": { "gate.step": "dot.fma.f32", "up.step": "dot.fma.f32",
+      "silu": "silu.f32" } })";
+  };
+  std::map<std::string, reference::Tensor> given = {
+      {"x", tensor({1, 2}, {1, 256})},
+      {"gate_weight", tensor({2, 2}, {1, 1, 384, 0})},
+      {"up_weight", tensor({2, 2}, {3, 0, 1, 1})}};
+  auto of = [&](std::string gate, std::string activation, std::string up) {
+    return evaluator(gated(gate, activation, up)).run(given).at("y");
+  };
+  std::string f32 = "f32 rne", bf16 = "bf16 rne";
+  // Gates 257 and 384, ups 3 and 257.
+  CHECK(of(f32, f32, f32) == tensor({1, 2}, {771, 98688}));
+  CHECK(of(bf16, f32, f32) == tensor({1, 2}, {768, 98688}));
+  CHECK(of(f32, bf16, f32) == tensor({1, 2}, {768, 98688}));
+  CHECK(of(f32, f32, bf16) == tensor({1, 2}, {771, 98304}));
+}
+
 TEST_CASE("the oracle evaluates rms_norm") {
   // mean of squares 4, so 1/sqrt is 1/2 and every row becomes signs times w.
   std::string text =
