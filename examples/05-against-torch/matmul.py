@@ -1,7 +1,7 @@
 # matmul.py - products of matrices of packages beside cuBLAS, through PyTorch
 # Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Times the products of Qwen3-8B and torch's linear on the same tensors in one
+"""Times the products of Qwen3-8B and PyTorch's on the same tensors in one
 process, contenders taken in turn, medians. Few rows: as CUDA graphs of many
 launches on weights that rotate through more memory than any cache keeps. Many
 rows: sustained, as such a graph, and cold, one launch at a time after the cache
@@ -21,25 +21,12 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, HERE)
 import bench
 import package_kernel
+from products import SHAPES
 
 QWEN = os.path.join(ROOT, "contracts", "library", "qwen3-8b")
-# name, contract, output columns, what is reduced
-SHAPES = {"qkv": ("linear", 6144, 4096), "o": ("linear", 4096, 4096),
-          "gate_up": ("linear", 24576, 4096), "down": ("down", 4096, 12288),
-          "lm_head": ("linear", 151936, 4096)}
 ROWS = (1, 16, 64, 128, 512, 4096)
 MANY_ROWS = 128 # from here on also cold
 FOOTPRINT, CACHE, PAUSE = 512 << 20, 128 << 20, 0.002
-
-
-def tensors_of(torch, rows, out, reduced, sets):
-    options = {"dtype": torch.bfloat16, "device": "cuda"}
-    made = []
-    for _ in range(sets):
-        weight = torch.randn(out, reduced, **options) * reduced ** -0.5
-        made.append([torch.randn(rows, reduced, **options), weight,
-                     torch.empty(rows, out, **options)])
-    return made
 
 
 def cold_all(torch, contenders, rounds):
@@ -62,16 +49,16 @@ def cold_all(torch, contenders, rounds):
 
 
 def measure(torch, arguments, shape, rows, rounds):
-    contract, out, reduced = SHAPES[shape]
-    name = f"qwen3-8b/{contract}"
-    moved = 2 * (rows * reduced + out * reduced + rows * out)
-    count = max(2, min(64, FOOTPRINT // moved + 1))
-    sets = tensors_of(torch, rows, out, reduced, count)
+    case = SHAPES[shape]
+    name = f"qwen3-8b/{case.contract}"
+    count = max(2, min(64, FOOTPRINT // case.moved(rows) + 1))
+    sets = [case.tensors(torch, rows) for _ in range(count)]
     kernels = {role: package_kernel.Kernel(*arguments, name, role,
-                                           {"tokens": rows, "out": out})
+                                           {"tokens": rows, "out": case.out})
                for role in bench.ROLES}
-    x, weight, y = sets[0]
-    theirs = torch.nn.functional.linear(x, weight)
+    x, *weights, y = sets[0]
+    peers = case.peers(torch)
+    theirs = peers["cublas"](*sets[0]).clone()
     bits = {}
     for role, kernel in kernels.items():
         y.fill_(float("nan"))
@@ -82,11 +69,11 @@ def measure(torch, arguments, shape, rows, rounds):
     # A row alone must have the bytes that it has among all rows.
     alone_differ = 0
     for row in {0, rows // 2, rows - 1}:
-        lone = [x[row:row + 1].contiguous(), weight,
+        lone = [x[row:row + 1].contiguous(), *weights,
                 torch.full_like(y[:1], float("nan"))]
         kernels["rollout"].bind(torch, lone)()
         torch.cuda.synchronize()
-        alone_differ += int((lone[2].view(torch.int16)[0] !=
+        alone_differ += int((lone[-1].view(torch.int16)[0] !=
                              bits["rollout"][row]).sum())
 
     def launches_of(kernel):
@@ -99,44 +86,45 @@ def measure(torch, arguments, shape, rows, rounds):
             bound[key]()
         return call
 
-    def torch_call(i):
-        a, b, c = sets[i % count]
-        torch.mm(a, b.t(), out=c)
+    def peer_calls(peer):
+        return lambda i: peer(*sets[i % count])
 
     contenders = {role: launches_of(kernels[role]) for role in bench.ROLES}
     variants = {role: kernel.variant(sets[0], torch)
                 for role, kernel in kernels.items()}
     if variants["train"] == variants["rollout"]:
         del contenders["rollout"]
-    contenders["cublas"] = torch_call
+    for peer, call in peers.items():
+        contenders[peer] = peer_calls(call)
     launches = count if rows < MANY_ROWS else max(4, count // 8)
     medians, notes = bench.time_all(torch, contenders, launches, rounds)
-    result = {"shape": shape, "contract": name, "rows": rows, "out": out,
-              "in": reduced, "variants": variants, "notes": notes,
+    result = {"shape": shape, "contract": name, "rows": rows, "out": case.out,
+              "in": case.reduced, "variants": variants, "notes": notes,
               "differ_from_cublas": int((theirs.view(torch.int16) !=
                                          bits["train"]).sum()),
               "roles_differ": roles_differ, "alone_differ": alone_differ,
-              "outputs": rows * out, "median_us": medians}
+              "outputs": rows * case.out, "median_us": medians}
     if rows >= MANY_ROWS:
         result["cold_us"] = cold_all(torch, contenders, max(5, rounds // 2))
     return result
 
 
-def ours(times):
-    return min(us for name, us in times.items() if name != "cublas")
+def fastest(times, peers):
+    return min(us for name, us in times.items()
+               if name.startswith("cublas") == peers)
 
 
 def line_of(result):
-    flops = 2 * result["rows"] * result["out"] * result["in"]
+    flops = SHAPES[result["shape"]].flops(result["rows"])
     line = f"{result['shape']:>8}{result['rows']:>7}"
     for kind in ("median_us", "cold_us"):
         times = result.get(kind)
         if not times or len(times) < 2:
             line += f"{'-':>9}{'-':>9}{'-':>7}{'-':>7}"
             continue
-        best = ours(times)
-        line += (f"{best:>9.1f}{times['cublas']:>9.1f}"
-                 f"{times['cublas'] / best:>7.2f}{flops / best / 1e6:>7.0f}")
+        best, peer = fastest(times, False), fastest(times, True)
+        line += (f"{best:>9.1f}{peer:>9.1f}{peer / best:>7.2f}"
+                 f"{flops / best / 1e6:>7.0f}")
     same = result["outputs"] - result["differ_from_cublas"]
     return line + f"{same / result['outputs']:>10.4%}"
 
@@ -155,7 +143,7 @@ def main():
                                                      text.split(",")],
                         default=ROWS)
     parser.add_argument("--shapes", type=lambda text: text.split(","),
-                        default=list(SHAPES))
+                        default=[s for s in SHAPES if s != "swiglu"])
     parser.add_argument("--json", help="write the numbers here as well")
     args = parser.parse_args()
     try:
@@ -177,6 +165,7 @@ def main():
                 [os.path.join(args.build, "bin", "bitpact"), "compile",
                  os.path.join(QWEN, "linear.json"),
                  os.path.join(QWEN, "down.json"),
+                 os.path.join(QWEN, "swiglu_separate.json"),
                  "-o", package, "--target", "cuda:sm_90a"],
                 check=True, stdout=subprocess.DEVNULL)
         torch.manual_seed(1)
@@ -191,7 +180,7 @@ def main():
                 print(line_of(results[-1]), flush=True)
                 torch.cuda.empty_cache()
     for rows in args.rows:
-        ratios = [r["median_us"]["cublas"] / ours(r["median_us"])
+        ratios = [fastest(r["median_us"], True) / fastest(r["median_us"], False)
                   for r in results if r["rows"] == rows]
         print(f"{rows:>7} rows: geometric mean {statistics.geometric_mean(ratios):.3f}, "
               f"least {min(ratios):.3f}")
