@@ -15,7 +15,8 @@ namespace {
 // Of one consumer the rows of the first are its own.
 constexpr const char *kShared = "consumers=2 group=8 copy=bulk";
 const Subject kBias{"product_bias", "cuda:sm_90a", kShared},
-    kResidual{"product_residual", "cuda:sm_90a", kShared};
+    kResidual{"product_residual", "cuda:sm_90a", kShared},
+    kGated{"gated", "cuda:sm_90a", kShared};
 
 template <typename Op> bool any(Op) { return true; }
 
@@ -132,6 +133,46 @@ std::vector<Mutation> faults::tileMutations() {
           [](tile::SettleOp op, OpBuilder &) {
             op.setBehind(op.getBehind() + 1);
           }),
+      tileFault<tile::MapOp>("gate and up exchanged", kGated, other,
+                             any<tile::MapOp>,
+                             [](tile::MapOp op, OpBuilder &) {
+                               Value gate = op.getOperand(0);
+                               op->setOperand(0, op.getOperand(1));
+                               op->setOperand(1, gate);
+                             }),
+      tileFault<tile::DotOp>(
+          "a stage of up with the weight of gate", kGated, tree,
+          [](tile::DotOp op) { return bool(op.getSums()); },
+          [](tile::DotOp op, OpBuilder &) {
+            auto stage = cast<OpResult>(op.getB());
+            op.getBMutable().set(
+                stage.getOwner()->getResult(stage.getResultNumber() - 1));
+          },
+          -1),
+      tileFault<tile::FetchOp>(
+          "up copied from the weight of gate", kGated, other,
+          any<tile::FetchOp>,
+          [](tile::FetchOp op, OpBuilder &) {
+            auto gate = cast<tile::FetchOp>(op->getPrevNode());
+            op.getViewMutable().set(gate.getView());
+          },
+          -1),
+      tileFault<tile::SettleOp>(
+          "a stage that is given back while up is multiplied", kGated,
+          "gives back a stage that products may still read",
+          [](tile::SettleOp op) { return op.getBehind() == 2; },
+          [](tile::SettleOp op, OpBuilder &) {
+            // The other one waits for what is behind it too.
+            for (Operation *each : op->getBlock()->getOps<tile::SettleOp>())
+              cast<tile::SettleOp>(each).setBehind(3);
+          }),
+      tileFault<kernel::NarrowOp>("an activation that is not rounded", kGated,
+                                  other, goesOn,
+                                  [](kernel::NarrowOp op, OpBuilder &) {
+                                    (*op->getUsers().begin())
+                                        ->getResult(0)
+                                        .replaceAllUsesWith(op.getA());
+                                  }),
       on<LLVM::SMinOp>(Stage::LLVM, "a NaN as the conversion leaves it",
                        kResidual, Detector::Check, {"y["}, any<LLVM::SMinOp>,
                        [](LLVM::SMinOp op, OpBuilder &) {

@@ -259,6 +259,27 @@ pact.operator @f version 1 dims ["a", "b"] {
 
 pact.operator @f version 1 dims ["a", "b"] {
   %x = pact.input "x" : !pact.real<["a", "b"]>
+  // expected-error @+2 {{node "m" is empty or named twice [F4]}}
+  // expected-note @+1 {{first here}}
+  %m = pact.reduce "m" max over "b" (%x) site "m" : (!pact.real<["a", "b"]>) -> !pact.real<["a"]>
+  pact.output "y" %m : !pact.real<["a"]>
+}
+
+// -----
+
+pact.operator @f version 1 dims ["a"] {
+  %x = pact.input "x" : !pact.real<["a"]>
+  // expected-note @+1 {{first here}}
+  %n = pact.apply "exp" (%x) rounded "s" : (!pact.real<["a"]>) -> !pact.real<["a"]>
+  // expected-error @+1 {{site "s" is empty or named twice [F4]}}
+  %m = pact.neg %n site "s" : (!pact.real<["a"]>) -> !pact.real<["a"]>
+  pact.output "y" %m : !pact.real<["a"]>
+}
+
+// -----
+
+pact.operator @f version 1 dims ["a", "b"] {
+  %x = pact.input "x" : !pact.real<["a", "b"]>
   %m = pact.reduce "m" max over "b" (%x) site "s" : (!pact.real<["a", "b"]>) -> !pact.real<["a"]>
   // expected-error @+1 {{kind exp_sum takes the exact max, and site "s" may round it [S1]}}
   %l = pact.reduce "l" exp_sum over "b" (%x, %m) : (!pact.real<["a", "b"]>, !pact.real<["a"]>) -> !pact.real<["a"]>

@@ -36,8 +36,8 @@ pact.operator @everything version 3 dims ["rows", "cols"] doc "all ops" {
   %v4 = pact.neg %v3 : (!row) -> !row
   // CHECK: %[[V5:.*]] = pact.abs %[[V4]] site "size" : (!pact.real<["rows"]>) -> !pact.real<["rows"]>
   %v5 = pact.abs %v4 site "size" : (!row) -> !row
-  // CHECK: %[[V6:.*]] = pact.apply "rsqrt"(%[[V5]]) : (!pact.real<["rows"]>) -> !pact.real<["rows"]>
-  %v6 = pact.apply "rsqrt" (%v5) : (!row) -> !row
+  // CHECK: %[[V6:.*]] = pact.apply "rsqrt"(%[[V5]]) rounded "root" : (!pact.real<["rows"]>) -> !pact.real<["rows"]>
+  %v6 = pact.apply "rsqrt" (%v5) rounded "root" : (!row) -> !row
   // CHECK: %[[V7:.*]] = pact.mul %[[V6]], %[[X]] : (!pact.real<["rows"]>, !pact.real<["rows", "cols"]>) -> !pact.real<["rows", "cols"]>
   %v7 = pact.mul %v6, %x : (!row, !all) -> !all
   // CHECK: %[[V8:.*]] = pact.mul %[[V7]], %[[C]] :
