@@ -39,7 +39,7 @@ void TileKernel::fetchInBulk(tile::FetchOp op) {
   if (isCluster())
     row = add(row, mul(rank, rows));
   for (int64_t panel = 0; panel < place.panels; ++panel) {
-    Value at = panel ? add(to, i32(panel * place.panelBytes())) : to;
+    Value at = panel ? add(to, i32(panel * place.panelStep)) : to;
     Value col = panel ? add(op.getCol(), i32(panel * cols)) : op.getCol();
     NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
         builder, loc, toCluster(shared(at)),
@@ -70,7 +70,7 @@ void TileKernel::copyPanel(tile::FetchOp op, int64_t panel) {
   tile::BlockType block = op.getBlock().getType();
   Value start =
       add(offsets.lookup(op.getBlock()),
-          i32(panel * layout.placeOf(op.getBlock()).panelBytes()));
+          i32(panel * layout.placeOf(op.getBlock()).panelStep));
   Value aligned = hasAlignedRows(op.getView().getDefiningOp<tile::ViewOp>());
   int64_t pieces = block.getRows() * kRowPieces;
   Value column = LLVM::AndOp::create(builder, loc, thread, i32(kRowPieces - 1));

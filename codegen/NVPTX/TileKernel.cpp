@@ -264,8 +264,11 @@ LogicalResult TileKernel::convert(Operation *op) {
       })
       .Case([&](tile::DotOp op) { return dot(op), success(); })
       .Case([&](tile::SettleOp op) {
+        // Groups that hold no more than the products that may be left.
         NVVM::WgmmaWaitGroupSyncOp::create(
-            builder, loc, builder.getI64IntegerAttr(op.getBehind()));
+            builder, loc,
+            builder.getI64IntegerAttr(int64_t(op.getBehind()) /
+                                      productsOfGroup));
         op.getResult().replaceAllUsesWith(op->getOperand(0));
         return success();
       })

@@ -65,11 +65,12 @@ private:
 
   // TileProducts.cpp
   void dot(tile::DotOp op);
+  llvm::SmallVector<tile::DotOp> together(tile::DotOp op);
   void await(tile::AwaitOp op);
   mlir::Value descriptor(mlir::Value offset);
   static bool holdsSums(mlir::Type type);
   mlir::Type registersOf(mlir::Type pending);
-  int64_t panelBytes(mlir::Value block);
+  const TileLayout::Place &placeOfOperand(mlir::Value block);
 
   // TileElements.cpp
   /// Where a thread has its pairs of a block in a view. Pair 2j + h of a
@@ -140,6 +141,10 @@ private:
       pairs; // of sums and of what has been loaded
   llvm::DenseMap<mlir::Value, Place> places; // of what is loaded
   size_t portionPairs = 0;
+  /// Products that are emitted, and how many a group of instructions has at
+  /// most.
+  llvm::DenseSet<mlir::Operation *> computed;
+  int64_t productsOfGroup = 1;
 };
 
 } // namespace bitpact::codegen

@@ -88,7 +88,8 @@ template <typename Waits>
 TileLayout::Place placeOf(tile::BlockType type, size_t number, Waits waits,
                           tile::ScheduleAttr schedule) {
   TileLayout::Place place{0, type.getRows(),
-                          type.getCols() / boxCols(type.getElementType())};
+                          type.getCols() / boxCols(type.getElementType()), 0,
+                          0};
   if (schedule.getCluster() == 1)
     return place;
   place.isShared = !llvm::all_of(waits, [&](Operation *wait) {
@@ -98,6 +99,25 @@ TileLayout::Place placeOf(tile::BlockType type, size_t number, Waits waits,
   if (!place.isShared)
     place.rows /= schedule.getCluster();
   return place;
+}
+
+/// The blocks of a pipe that are multiplied with one operand: its last ones, or
+/// none.
+size_t secondOperands(tile::PipeOp pipe) {
+  size_t blocks = pipe.getType().getBlocks().size(), first = blocks;
+  for (Operation *user : pipe->getUsers())
+    if (auto wait = dyn_cast<tile::WaitOp>(user))
+      while (first > 0 &&
+             llvm::all_of(wait.getResult(first - 1).getUsers(),
+                          [&](Operation *each) {
+                            auto dot = dyn_cast<tile::DotOp>(each);
+                            return dot &&
+                                   dot.getB() == wait.getResult(first - 1) &&
+                                   dot.getB().getType().getElementType() ==
+                                       dot.getA().getType().getElementType();
+                          }))
+        --first;
+  return first;
 }
 
 /// Of a first operand a warpgroup reads as many rows as it multiplies, also
@@ -111,7 +131,7 @@ int64_t endOfReads(tile::FuncOp func, const TileLayout &layout) {
     const TileLayout::Place &place = layout.placeOf(block);
     Value pipe = block.getDefiningOp()->getOperand(0);
     int64_t stages = cast<tile::PipeType>(pipe.getType()).getStages();
-    end = std::max(end, place.first + stages * place.bytes() +
+    end = std::max(end, place.first + stages * place.stageStep +
                             (kDotRows - place.rows) * kSwizzledRow);
   });
   return end;
@@ -166,9 +186,23 @@ llvm::Expected<TileLayout> codegen::layOut(tile::FuncOp func) {
     for (auto [i, type] : llvm::enumerate(pipe.getType().getBlocks())) {
       TileLayout::Place place =
           placeOf(cast<tile::BlockType>(type), i, waits, schedule);
-      place.first = layout.sharedBytes;
-      layout.sharedBytes += pipe.getType().getStages() * place.bytes();
       all.blocks.push_back(place);
+    }
+    // Those side by side share the room of a stage.
+    size_t shared = secondOperands(pipe);
+    for (size_t i = 0; i < all.blocks.size();) {
+      size_t end = i < shared ? i + 1 : all.blocks.size();
+      int64_t panelStep = 0, stageStep = 0;
+      for (size_t j = i; j < end; ++j) {
+        all.blocks[j].first = layout.sharedBytes + panelStep;
+        panelStep += all.blocks[j].panelBytes();
+        stageStep += all.blocks[j].bytes();
+      }
+      layout.sharedBytes += pipe.getType().getStages() * stageStep;
+      for (; i < end; ++i) {
+        all.blocks[i].panelStep = panelStep;
+        all.blocks[i].stageStep = stageStep;
+      }
     }
     layout.pipes.insert({pipe.getResult(), all});
   });

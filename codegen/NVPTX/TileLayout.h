@@ -35,16 +35,24 @@ struct TileLayout {
   int64_t sharedBytes = 0;
   /// In the order of the arguments that follow those of the slots.
   std::vector<TensorMap> maps;
-  /// Where a CTA has a block of a stage: in panels of a swizzled row's width,
-  /// one after the other.
+  /// Where a CTA has a block of a stage: in panels of a swizzled row's width.
+  /// Panels of blocks that one operand is multiplied with lie side by side, so
+  /// that these are one block to an instruction.
   struct Place {
     int64_t first; ///< stage, in bytes
     int64_t rows, panels;
+    /// From one panel to the next, and from one stage to the next, in bytes.
+    int64_t panelStep, stageStep;
     /// All consumers of a cluster need it: each CTA brings a part of the rows
     /// to all. Of other blocks a CTA has the rows of its own consumers.
     bool isShared = false;
     int64_t panelBytes() const { return rows * kSwizzledRow; }
     int64_t bytes() const { return panels * panelBytes(); }
+    /// Whether panels of `next` begin where those of this one end.
+    bool isBeside(const Place &next) const {
+      return next.first == first + panelBytes() &&
+             next.panelStep == panelStep && next.stageStep == stageStep;
+    }
   };
   struct Pipe {
     llvm::SmallVector<Place> blocks;

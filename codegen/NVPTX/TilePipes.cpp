@@ -56,7 +56,7 @@ Value TileKernel::barrierAt(Value pipe, Value stage, bool empty) {
 void TileKernel::blocksAt(Value pipe, Value stage, ResultRange blocks) {
   const TileLayout::Pipe &place = layout.pipes.find(pipe)->second;
   for (auto [block, at] : llvm::zip(blocks, place.blocks))
-    offsets[block] = add(mul(stage, at.bytes()), i32(at.first));
+    offsets[block] = add(mul(stage, at.stageStep), i32(at.first));
 }
 
 void TileKernel::acquire(tile::AcquireOp op) {

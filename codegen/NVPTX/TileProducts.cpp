@@ -35,11 +35,30 @@ Value TileKernel::descriptor(Value offset) {
   return LLVM::OrOp::create(builder, loc, wide, i64(int64_t(fixed)));
 }
 
-/// From one panel of a block to the next.
-int64_t TileKernel::panelBytes(Value block) {
+const TileLayout::Place &TileKernel::placeOfOperand(Value block) {
   if (auto rows = block.getDefiningOp<tile::RowsOp>())
     block = rows.getBlock();
-  return layout.placeOf(block).panelBytes();
+  return layout.placeOf(block);
+}
+
+/// Columns of one instruction.
+static constexpr int64_t kMostCols = 256;
+
+/// Products of one block with blocks that lie side by side, which are one
+/// instruction: it reads the block once for all of them.
+SmallVector<tile::DotOp> TileKernel::together(tile::DotOp op) {
+  SmallVector<tile::DotOp> all = {op};
+  int64_t cols = op.getType().getCols();
+  while (auto next = dyn_cast_or_null<tile::DotOp>(all.back()->getNextNode())) {
+    cols += next.getType().getCols();
+    if (next.getA() != op.getA() || cols > kMostCols ||
+        next->getNumOperands() != op->getNumOperands() ||
+        !placeOfOperand(all.back().getB())
+             .isBeside(placeOfOperand(next.getB())))
+      break;
+    all.push_back(next);
+  }
+  return all;
 }
 
 /// The steps of one stage, as one group. They are one piece of assembly, tied
@@ -47,24 +66,43 @@ int64_t TileKernel::panelBytes(Value block) {
 /// knows no value that is not there yet. The first step of all starts from
 /// zero by its predicate, since registers set to zero make ptxas serialise.
 void TileKernel::dot(tile::DotOp op) {
+  if (computed.contains(op))
+    return;
   tile::BlockType a = op.getA().getType();
-  tile::PendingType type = op.getType();
-  auto registers = cast<LLVM::LLVMStructType>(registersOf(type));
-  size_t count = registers.getBody().size();
+  SmallVector<tile::DotOp> all = together(op);
+  productsOfGroup = std::max(productsOfGroup, int64_t(all.size()));
+  SmallVector<Type> each;
+  int64_t cols = 0;
+  for (tile::DotOp one : all) {
+    computed.insert(one);
+    cols += one.getType().getCols();
+    llvm::append_range(
+        each, cast<LLVM::LLVMStructType>(registersOf(one.getType())).getBody());
+  }
+  auto registers =
+      LLVM::LLVMStructType::getLiteral(builder.getContext(), each);
+  size_t count = each.size();
   int64_t steps = a.getCols() / kStep;
   bool starts = op->getNumOperands() == 2;
   NVVM::WgmmaFenceAlignedOp::create(builder, loc);
   SmallVector<Value> operands;
+  auto extract = [&](Value from, size_t i) -> Value {
+    return LLVM::ExtractValueOp::create(builder, loc, from,
+                                        ArrayRef<int64_t>{int64_t(i)});
+  };
   if (!starts)
-    for (size_t i = 0; i < count; ++i)
-      operands.push_back(LLVM::ExtractValueOp::create(
-          builder, loc, op->getOperand(2), ArrayRef<int64_t>{int64_t(i)}));
+    for (tile::DotOp one : all) {
+      Value sums = one->getOperand(2);
+      auto type = cast<LLVM::LLVMStructType>(sums.getType());
+      for (size_t i = 0; i < type.getBody().size(); ++i)
+        operands.push_back(extract(sums, i));
+    }
   size_t firstAddress = count + operands.size();
   int64_t stepBytes = kStep * a.getElementType().getIntOrFloatBitWidth() / 8;
   int64_t inPanel = kSwizzledRow / stepBytes;
   for (Value block : {op.getA(), op.getB()}) {
     Value start = descriptor(offsets.lookup(block));
-    int64_t panel = panelBytes(block);
+    int64_t panel = placeOfOperand(block).panelStep;
     for (int64_t i = 0; i < steps; ++i) {
       int64_t at = i / inPanel * panel + i % inPanel * stepBytes;
       operands.push_back(at ? add(start, i64(at >> 4)) : start);
@@ -83,14 +121,28 @@ void TileKernel::dot(tile::DotOp op) {
   std::string text = "{ .reg .pred p; setp.ne.b32 p, 0, 0; ";
   for (int64_t i = 0; i < steps; ++i)
     text += "wgmma.mma_async.sync.aligned.m64n" +
-            std::to_string(type.getCols()) + "k16.f32." + element + "." +
+            std::to_string(cols) + "k16.f32." + element + "." +
             element + " {" + llvm::join(names, ", ") + "}, $" +
             std::to_string(firstAddress + i) + ", $" +
             std::to_string(firstAddress + steps + i) + ", " +
             (starts && i == 0 ? "p" : "1") + ", 1, 1, 0, 0; ";
   text += "wgmma.commit_group.sync.aligned; }";
-  op.getResult().replaceAllUsesWith(
-      assembly(registers, operands, text, llvm::join(constraints, ",")));
+  Value result =
+      assembly(registers, operands, text, llvm::join(constraints, ","));
+  if (all.size() == 1)
+    return op.getResult().replaceAllUsesWith(result);
+  size_t first = 0;
+  for (tile::DotOp one : all) {
+    Type own = registersOf(one.getType());
+    Value part = LLVM::UndefOp::create(builder, loc, own);
+    size_t size = cast<LLVM::LLVMStructType>(own).getBody().size();
+    for (size_t i = 0; i < size; ++i)
+      part = LLVM::InsertValueOp::create(builder, loc, part,
+                                         extract(result, first + i),
+                                         ArrayRef<int64_t>{int64_t(i)});
+    first += size;
+    one.getResult().replaceAllUsesWith(part);
+  }
 }
 
 /// Reads of the sums depend on the wait, so that nothing moves them above it.
