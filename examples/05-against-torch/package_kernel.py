@@ -81,6 +81,11 @@ class Kernel:
                                       for name, extent in dims.items()))
         self.check(self.api.bitpact_kernel_prepare(self.kernel, largest,
                                                    len(dims)))
+        needed = c.c_uint64()
+        self.check(self.api.bitpact_kernel_workspace(self.kernel, largest,
+                                                     len(dims),
+                                                     c.byref(needed)))
+        self.workspace_bytes = needed.value
 
     def check(self, status):
         if status:
@@ -112,9 +117,14 @@ class Kernel:
             pointers[i] = c.pointer(keep[-1])
         stream = (torch.cuda.current_stream().cuda_stream
                   if tensors[0].device.type == "cuda" else None)
+        # PyTorch's allocations are aligned beyond the 256 bytes that are asked.
+        space = (torch.empty(self.workspace_bytes, dtype=torch.uint8,
+                             device=tensors[0].device)
+                 if self.workspace_bytes else None)
         args = LaunchArgs(c.sizeof(LaunchArgs), pointers, len(tensors),
-                          stream, None, 0, 0)
-        return args, (tensors, keep, pointers)
+                          stream, space.data_ptr() if space is not None else None,
+                          self.workspace_bytes, 0)
+        return args, (tensors, keep, pointers, space)
 
     def bind(self, torch, tensors):
         """A call that launches on these tensors, with nothing left to do."""
