@@ -46,6 +46,10 @@ const char *bitpact_status_name(bitpact_status status) {
     return "forked";
   case BITPACT_BAD_STATE:
     return "bad state";
+  case BITPACT_MISSING_LIBRARY:
+    return "missing library";
+  case BITPACT_CHALLENGE_FAILED:
+    return "challenge failed";
   case BITPACT_INTERNAL:
     return "internal error";
   }
@@ -212,6 +216,7 @@ bitpact_status bitpact_variant_get_info(const bitpact_package *package,
     filled.spills = entry.resources.spills;
     filled.workspace = entry.workspace.c_str();
     filled.conditions = texts.conditions.c_str();
+    filled.library = entry.library.c_str();
     fillInfo(info, filled);
   });
 }

@@ -65,9 +65,12 @@ static std::vector<uint32_t> admissible(const Kernel &kernel,
     const Variant &variant = variants[i];
     bool forRole = std::find(variant.roles.begin(), variant.roles.end(),
                              kernel.role) != variant.roles.end();
+    // What nobody has vouched for runs only when it is asked for.
+    bool vouched =
+        variant.library.empty() || variant.evidence != package::Evidence::None;
     if (variant.contract == digest && variant.target.kind == device.kind &&
         rankOf(device.archs, variant.target.arch) >= 0 && forRole &&
-        (!only || variant.id == *only))
+        (only ? variant.id == *only : vouched))
       found.push_back(uint32_t(i));
   }
   auto key = [&](uint32_t i) {
@@ -215,11 +218,35 @@ static Candidate planVariant(const Kernel &kernel, uint32_t index) {
   for (const DimPlan &dim : kernel.dims)
     description.dims.push_back(dim.name);
   plan.description = describe(description);
-  plan.code = kernel.device->load(
-      variant, package::readVerified(kernel.package->path, variant.code));
+  plan.isLibrary = !variant.library.empty();
+  std::string code = package::readVerified(kernel.package->path, variant.code);
+  plan.code = kernel.device->load(variant, code);
+  if (plan.isLibrary && variant.evidence != package::Evidence::None)
+    challenge(kernel, plan, package::parsePin(code, variant.code.file));
   log(fmt::format("loaded {} of {} on {}", variant.id, contract.name,
                   kernel.device->name));
   return plan;
+}
+
+// A library that is not here leaves the other variants, which give the same
+// bytes; without any it is what is missing.
+static void planCandidates(Kernel &kernel) {
+  std::vector<uint32_t> found;
+  std::string missing;
+  for (uint32_t variant : kernel.variants) {
+    try {
+      kernel.candidates.push_back(planVariant(kernel, variant));
+      found.push_back(variant);
+    } catch (const Failure &failure) {
+      if (failure.status != BITPACT_MISSING_LIBRARY)
+        throw;
+      log(failure.what());
+      missing = failure.what();
+    }
+  }
+  if (found.empty())
+    fail(BITPACT_MISSING_LIBRARY, "{}", missing);
+  kernel.variants = std::move(found);
 }
 
 std::shared_ptr<Kernel> lookup(std::shared_ptr<const package::Package> package,
@@ -243,8 +270,7 @@ std::shared_ptr<Kernel> lookup(std::shared_ptr<const package::Package> package,
     failMissing(*kernel, digest, only);
   planContract(*kernel, manifest.contracts[kernel->contract],
                manifest.variants[kernel->variants.front()]);
-  for (uint32_t variant : kernel->variants)
-    kernel->candidates.push_back(planVariant(*kernel, variant));
+  planCandidates(*kernel);
   for (const Candidate &candidate : kernel->candidates)
     for (const SlotPlan &slot : candidate.slots)
       if (slot.kind == ArgumentKind::Fault && !kernel->fault)

@@ -6,6 +6,7 @@
 
 #include "runtime/drivers/Driver.h"
 #include "runtime/package/Formula.h"
+#include "runtime/package/Pin.h"
 #include "runtime/package/Reader.h"
 
 #include <algorithm>
@@ -87,6 +88,7 @@ struct Candidate {
   int64_t strideMultiple[maxTensors];
   uint32_t alias[maxTensors]; // bit i: may be the same as input i
   uint32_t mapped = 0;        // bit i: a copy unit is told where tensor i lies
+  bool isLibrary = false;     // and takes no rows that overlap
   std::vector<StepPlan> steps; // at least one, launched one after the other
   std::vector<SlotPlan> slots;
   std::vector<TermPlan> workspace;
@@ -156,6 +158,15 @@ int64_t costOf(const Kernel &kernel, const Candidate &candidate,
                const Bound &bound);
 
 void launch(const Kernel &kernel, const bitpact_launch_args &args);
+
+// The candidate on what has been bound, without a record.
+void run(const Kernel &kernel, const Candidate &candidate, const Bound &bound,
+         const bitpact_launch_args &args);
+
+// Throws BITPACT_CHALLENGE_FAILED unless a pinned library gives the bytes that
+// it was admitted for.
+void challenge(const Kernel &kernel, const Candidate &candidate,
+               const package::Pin &pin);
 
 // Dims by name; `extents` is in the order of Kernel::dims.
 void resolveDims(const Kernel &kernel, const bitpact_dim *dims, uint32_t count,

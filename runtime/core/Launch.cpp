@@ -133,17 +133,8 @@ static drivers::MapWork mapOf(const Kernel &kernel, const Bound &bound,
           slot.box};
 }
 
-void launch(const Kernel &kernel, const bitpact_launch_args &args) {
-  drivers::Device &device = *kernel.device;
-  Bound bound;
-  bind(kernel, args, bound);
-  if (bound.empty) {
-    device.checkFork();
-    return;
-  }
-  const Candidate &candidate = select(kernel, bound);
-  checkWorkspace(args, workspaceBytes(candidate, bound.dims));
-
+void run(const Kernel &kernel, const Candidate &candidate, const Bound &bound,
+         const bitpact_launch_args &args) {
   std::array<uint64_t, package::maxArguments> slots;
   std::array<drivers::MapWork, package::maxTensorMaps> maps;
   size_t mapCount = 0;
@@ -176,10 +167,9 @@ void launch(const Kernel &kernel, const bitpact_launch_args &args) {
       break;
     }
   }
-  drivers::Route route = device.route(args.stream);
   for (size_t i = 0; i < candidate.steps.size(); ++i) {
     int64_t programs =
-        programsOf(candidate.steps[i], bound.dims, device.units);
+        programsOf(candidate.steps[i], bound.dims, kernel.device->units);
     int64_t parts = partsOf(candidate.steps[i], bound.dims), all;
     if (__builtin_mul_overflow(programs, parts, &all))
       fail(BITPACT_INVALID_ARGUMENT, "the launch has too many programs");
@@ -188,6 +178,20 @@ void launch(const Kernel &kernel, const bitpact_launch_args &args) {
                               bound.bytes, args.stream, i, parts, maps.data(),
                               mapCount});
   }
+}
+
+void launch(const Kernel &kernel, const bitpact_launch_args &args) {
+  drivers::Device &device = *kernel.device;
+  Bound bound;
+  bind(kernel, args, bound);
+  if (bound.empty) {
+    device.checkFork();
+    return;
+  }
+  const Candidate &candidate = select(kernel, bound);
+  checkWorkspace(args, workspaceBytes(candidate, bound.dims));
+  drivers::Route route = device.route(args.stream);
+  run(kernel, candidate, bound, args);
 
   Record record = {};
   record.site = args.site;

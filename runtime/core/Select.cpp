@@ -226,6 +226,15 @@ static bool endsWithPiece(const Kernel &kernel, const Candidate &candidate,
          bound.dims[plan.dims[1]] * plan.elementBytes % 16 == 0;
 }
 
+// What a library multiplies: rows that do not overlap.
+static bool hasRowsApart(const Kernel &kernel, const Candidate &candidate,
+                         const Bound &bound, size_t tensor) {
+  const TensorPlan &plan = kernel.tensors[tensor];
+  return !candidate.isLibrary || plan.rank != 2 ||
+         bound.dims[plan.dims[0]] == 1 ||
+         bound.strides[tensor][0] >= bound.dims[plan.dims[1]];
+}
+
 // What a copy unit can be told: rows that follow each other, not too far apart.
 static bool hasPitch(const Kernel &kernel, const Candidate &candidate,
                      const Bound &bound, size_t tensor) {
@@ -254,7 +263,8 @@ static bool fits(const Kernel &kernel, const Candidate &candidate,
       if (bound.strides[i][axis] % candidate.strideMultiple[i])
         return false;
     if (!hasPitch(kernel, candidate, bound, i) ||
-        !endsWithPiece(kernel, candidate, bound, i))
+        !endsWithPiece(kernel, candidate, bound, i) ||
+        !hasRowsApart(kernel, candidate, bound, i))
       return false;
   }
   return true;
@@ -289,6 +299,10 @@ static std::string misfit(const Kernel &kernel, const Candidate &candidate,
       return fmt::format("tensor '{}' has rows of {} elements, it needs rows "
                          "of whole 16-byte pieces",
                          name, bound.dims[kernel.tensors[i].dims[1]]);
+    if (!hasRowsApart(kernel, candidate, bound, i))
+      return fmt::format("tensor '{}' has stride {}, it needs rows that do not "
+                         "overlap",
+                         name, bound.strides[i][0]);
     if (!hasPitch(kernel, candidate, bound, i))
       return fmt::format("tensor '{}' has stride {}, it needs rows that follow "
                          "each other within 2^40 bytes",

@@ -209,6 +209,8 @@ public:
 
   std::shared_ptr<Code> load(const package::Variant &variant,
                              const std::string &bytes) override {
+    if (!variant.library.empty())
+      return Gpu::loadLibrary(opened, variant, bytes, description);
     return std::make_shared<GpuCode<Gpu>>(opened, variant, bytes);
   }
 

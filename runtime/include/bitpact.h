@@ -44,6 +44,10 @@ typedef enum bitpact_status {
   BITPACT_OUT_OF_MEMORY = 8,
   BITPACT_FORKED = 9, /* the object was made before a fork */
   BITPACT_BAD_STATE = 10,
+  BITPACT_MISSING_LIBRARY = 11,  /* a variant is pinned to a library that is
+                                    not here in that version */
+  BITPACT_CHALLENGE_FAILED = 12, /* a pinned library gives other bytes than
+                                    those it was admitted for */
   BITPACT_INTERNAL = 70
 } bitpact_status;
 
@@ -144,6 +148,7 @@ typedef struct bitpact_variant_info {
   int64_t registers, shared, local, spills;
   const char *workspace;  /* bytes, as a formula over the dims */
   const char *conditions; /* JSON object: dims, align, stride_multiple, cost */
+  const char *library;    /* "", or what computes it: cublaslt openblas */
 } bitpact_variant_info;
 BITPACT_API bitpact_status
 bitpact_variant_get_info(const bitpact_package *package, uint32_t variant,
@@ -224,7 +229,11 @@ typedef struct bitpact_kernel bitpact_kernel;
 
 /* Every variant of the contract that is made for this role and runs on this
  * device, best first, loaded. `variant` names the only one to take, or is
- * NULL. There is no fallback: no variant is BITPACT_MISSING_VARIANT. */
+ * NULL. There is no fallback: no variant is BITPACT_MISSING_VARIANT. A variant
+ * that is pinned to a library is there only if the library is, in that version
+ * and on that device (the log says where it is not); if it is the only one, that
+ * is BITPACT_MISSING_LIBRARY. It repeats its challenge now, and other bytes than
+ * those it was admitted for are BITPACT_CHALLENGE_FAILED. */
 BITPACT_API bitpact_status bitpact_kernel_lookup(const bitpact_package *package,
                                                  bitpact_device *device,
                                                  const char *contract_digest,

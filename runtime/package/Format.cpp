@@ -222,6 +222,8 @@ static json variantJson(const Variant &variant) {
                      {"start", variant.cost.start},
                      {"tile", variant.cost.tile},
                      {"element", variant.cost.element}};
+  if (!variant.library.empty())
+    value["library"] = variant.library;
   return value;
 }
 

@@ -6,6 +6,7 @@
 //   manifest.json             canonical text of the manifest, then "\n"
 //   contracts/<digest>.json   canonical text of each contract
 //   code/<variant>.{cubin,hsaco,so} code objects, and .{ptx,s} to read
+//   code/<variant>.json       what a library's variant is pinned to (Pin.h)
 // The writer (codegen) and the reader (runtime) meet here and nowhere else.
 // The format only grows: a reader of format N reads every format up to N, and a
 // manifest says the least format that has all it uses.
@@ -27,9 +28,9 @@ namespace bitpact::package {
 
 // Format 2 has variants of several steps, launches that are split, and ceil()
 // in workspace sizes, the type i64, the tensor kind "index" and the argument
-// kind "fault". Format 3 has tensor maps as arguments, launches of tiles and
-// costs. A package that has none of them is written as the format that has what
-// it has.
+// kind "fault". Format 3 has tensor maps as arguments, launches of tiles, costs,
+// and variants that another library computes. A package that has none of them is
+// written as the format that has what it has.
 inline constexpr int64_t formatVersion = 3;
 inline constexpr const char *manifestName = "manifest.json";
 
@@ -218,6 +219,9 @@ struct Variant {
   int64_t priority = 0; // lower is tried first
   std::string entry;
   std::string schedule;
+  // Empty, or the library that computes this variant; `code` is then the file
+  // of Pin.h.
+  std::string library;
   FileEntry code;
   std::vector<FileEntry> inspect;
   std::vector<Argument> arguments;

@@ -43,9 +43,9 @@ std::string manifestHash(const nlohmann::json &manifest) {
 
 int64_t formatOf(const Manifest &manifest) {
   for (const Variant &variant : manifest.variants)
-    if (!variant.launch.tiles.empty() || variant.launch.ctasPerUnit ||
-        variant.launch.ctasPerProgram > 1 || variant.launch.overlaps ||
-        variant.cost != Cost() ||
+    if (!variant.library.empty() || !variant.launch.tiles.empty() ||
+        variant.launch.ctasPerUnit || variant.launch.ctasPerProgram > 1 ||
+        variant.launch.overlaps || variant.cost != Cost() ||
         std::any_of(variant.arguments.begin(), variant.arguments.end(),
                     [](const Argument &argument) {
                       return argument.kind == ArgumentKind::TensorMap;

@@ -4,6 +4,7 @@
 #include "runtime/package/Reader.h"
 
 #include "runtime/package/ContractText.h"
+#include "runtime/package/Pin.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -148,6 +149,14 @@ std::string readVerified(const std::string &dir, const FileEntry &entry) {
   return readHashed(dir, entry.file, entry.sha256, entry.bytes);
 }
 
+static void checkPin(const Manifest &manifest, const Variant &variant,
+                     const std::string &bytes, const std::string &where) {
+  Pin pin = parsePin(bytes, where);
+  for (const ContractEntry &contract : manifest.contracts)
+    if (contract.digest == variant.contract)
+      verifyPin(pin, variant, contract, where);
+}
+
 // A file that the manifest does not name has not been verified. Names that
 // begin with '.' are the file system's own business.
 static void checkNothingElse(const std::string &dir,
@@ -217,7 +226,9 @@ Package openPackage(const std::string &dir) {
   }
   for (const Variant &variant : package.manifest.variants) {
     known.insert(variant.code.file);
-    readVerified(dir, variant.code);
+    std::string code = readVerified(dir, variant.code);
+    if (!variant.library.empty())
+      checkPin(package.manifest, variant, code, dir + "/" + variant.code.file);
     for (const FileEntry &entry : variant.inspect) {
       known.insert(entry.file);
       readVerified(dir, entry);

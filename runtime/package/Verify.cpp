@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/package/Format.h"
 #include "runtime/package/Formula.h"
+#include "runtime/package/Pin.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -166,6 +167,8 @@ struct Checker {
       once(seen, at + ".roles", role);
     }
     checkIdentifier(at + ".entry", variant.entry);
+    if (!variant.library.empty())
+      library(variant, at);
     file(variant.code, at + ".code", variant.id);
     for (size_t i = 0; i < variant.inspect.size(); ++i)
       file(variant.inspect[i], fmt::format("{}.inspect[{}]", at, i),
@@ -194,6 +197,22 @@ struct Checker {
       fail("{}.dim: '{}' is not a dim of the contract", at, variant.cost.dim);
     if (variant.launch.tiles.empty() || !variant.then.empty())
       fail("{}: is that of one launch of tiles, which the variant is not", at);
+  }
+
+  void library(const Variant &variant, const std::string &at) {
+    if (!contains(libraryNames, variant.library))
+      fail("{}.library: is '{}'; allowed: {}", at, variant.library,
+           fmt::join(libraryNames, ", "));
+    if (variant.entry != entryOf(variant.library))
+      fail("{}.entry: is '{}', must be {}, as the library is {}", at,
+           variant.entry, entryOf(variant.library), variant.library);
+    TargetKind kind =
+        variant.library == "cublaslt" ? TargetKind::Cuda : TargetKind::Cpu;
+    if (variant.target.kind != kind)
+      fail("{}.target.kind: is {}, must be {}, as the library is {}", at,
+           name(variant.target.kind), name(kind), variant.library);
+    if (!variant.then.empty())
+      fail("{}.then: a library's variant is one step", at);
   }
 
   void launch(const Launch &launch, const ContractEntry &contract,

@@ -48,6 +48,7 @@ Command addReveal(CLI::App &app, Shared &shared);
 Command addInspect(CLI::App &app, Shared &shared);
 Command addBench(CLI::App &app, Shared &shared);
 Command addFmt(CLI::App &app, Shared &shared);
+Command addAttest(CLI::App &app, Shared &shared);
 Command addAblate(CLI::App &app, Shared &shared);
 Command addDiff(CLI::App &app, Shared &shared);
 Command addGate(CLI::App &app, Shared &shared);

@@ -42,24 +42,28 @@ CheckReport Checker::run() {
 void Checker::findRunners(const ContractSpec &contract) {
   runners.clear();
   for (const VariantSpec *variant : package.variantsOf(contract)) {
+    std::string why = fmt::format("no device here runs {}", variant->target);
     bool runs = false;
     for (const Device &device : devices) {
       if (!device.runs(*variant))
         continue;
+      try {
+        runners.push_back({variant, &device,
+                           Kernel(package, device, contract.digest,
+                                  variant->roles.front(), variant->id),
+                           report.variants.size()});
+      } catch (const MissingLibrary &missing) {
+        why = missing.what();
+        continue;
+      }
       runs = true;
-      runners.push_back({variant, &device,
-                         Kernel(package, device, contract.digest,
-                                variant->roles.front(), variant->id),
-                         report.variants.size()});
       VariantReport &one = report.variants.emplace_back();
       one.contract = &contract;
       one.variant = variant;
       one.device = device.name;
     }
     if (!runs)
-      report.unchecked.push_back(
-          {&contract, variant,
-           fmt::format("no device here runs {}", variant->target)});
+      report.unchecked.push_back({&contract, variant, why});
   }
 }
 

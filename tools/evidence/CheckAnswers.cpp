@@ -108,7 +108,8 @@ void Checker::takeLaunch(const ContractSpec &contract, Answer &answer,
         if (!tensor.output)
           continue;
         reference::Tensor &output = outputs[tensor.name];
-        output = {tensor.format, one.shape(tensor), placed[i].rows()};
+        output = {tensor.format, one.shape(tensor),
+                  written(runner, tensor, placed[i])};
         agrees &= !one.fromOracle(tensor, output.bytes);
       }
       runner.kernel.takeFault();

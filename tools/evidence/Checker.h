@@ -64,6 +64,9 @@ private:
   std::vector<Placed> place(const Case &one, const Layout &layout,
                             const Device &device) const;
   static std::vector<View> viewsOf(const std::vector<Placed> &placed);
+  /// What a variant wrote. Of a library's NaNs it is not asked which they are.
+  static std::vector<uint8_t> written(const Runner &runner,
+                                      const TensorSpec &tensor, Placed &placed);
   void record(Runner &runner, const Case &one, const Layout &layout,
               Difference difference, const std::string &against);
   /// The fault word must be set exactly if an index of the launch is bad:

@@ -91,6 +91,19 @@ void storeBits(Format format, uint8_t *at, uint64_t bits) {
   std::memcpy(at, &bits, algebra::bytes(format));
 }
 
+void canonicalizeNans(Format format, std::span<uint8_t> bytes) {
+  if (format == Format::I32 || format == Format::I64)
+    return;
+  size_t width = algebra::bytes(format);
+  FormatFacts facts = factsOf(format);
+  uint64_t magnitude = (uint64_t(1) << (8 * width - 1)) - 1;
+  uint64_t infinity = magnitude >> facts.fractionBits << facts.fractionBits;
+  uint64_t quiet = uint64_t(1) << (facts.fractionBits - 1);
+  for (size_t at = 0; at < bytes.size(); at += width)
+    if ((loadBits(format, &bytes[at]) & magnitude) > infinity)
+      storeBits(format, &bytes[at], infinity | quiet);
+}
+
 std::string bitsText(Format format, uint64_t bits) {
   return fmt::format("0x{:0{}x}", bits, algebra::bytes(format) * 2);
 }

@@ -7,6 +7,7 @@
 #include "contracts/algebra/Format.h"
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 namespace bitpact::evidence {
@@ -27,6 +28,9 @@ double decode(algebra::Format format, uint64_t bits);
 
 uint64_t loadBits(algebra::Format format, const uint8_t *at);
 void storeBits(algebra::Format format, uint8_t *at, uint64_t bits);
+
+/// Every NaN becomes the canonical one.
+void canonicalizeNans(algebra::Format format, std::span<uint8_t> bytes);
 
 /// `0x3f80`, as many digits as the format has.
 std::string bitsText(algebra::Format format, uint64_t bits);

@@ -111,6 +111,7 @@ VariantSpec variantSpec(const bitpact_package *package, uint32_t index) {
   spec.shared = info.shared;
   spec.local = info.local;
   spec.spills = info.spills;
+  spec.library = info.library;
   spec.conditions = json::parse(info.conditions, nullptr, false);
   return spec;
 }
@@ -130,6 +131,8 @@ void require(bitpact_status status) {
   std::string message = bitpact_last_error();
   if (status == BITPACT_DRIVER_ERROR)
     throw DriverError(message);
+  if (status == BITPACT_MISSING_LIBRARY)
+    throw MissingLibrary(message);
   if (status == BITPACT_INTERNAL || status == BITPACT_BAD_STATE)
     throw std::runtime_error(message);
   throw UserError(message);

@@ -6,6 +6,7 @@
 
 #include "contracts/algebra/Format.h"
 #include "runtime/include/bitpact.h"
+#include "tools/evidence/UserError.h"
 
 #include <map>
 #include <memory>
@@ -19,6 +20,11 @@ namespace bitpact::evidence {
 /// A device's driver refused, or a kernel did what the device does not allow.
 class DriverError : public std::runtime_error {
   using std::runtime_error::runtime_error;
+};
+
+/// A variant is pinned to a library that is not here as it was pinned.
+class MissingLibrary : public UserError {
+  using UserError::UserError;
 };
 
 /// The runtime's message as an exception: UserError for what a user can put
@@ -46,6 +52,8 @@ struct ContractSpec {
 struct VariantSpec {
   uint32_t index = 0, contract = 0;
   std::string id, target, arch, entry, schedule, evidence, workspace;
+  /// Empty, or the library that computes it.
+  std::string library;
   bitpact_target_kind kind = BITPACT_TARGET_CPU;
   std::vector<std::string> roles, inspectFiles;
   int64_t priority = 0;

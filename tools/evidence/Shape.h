@@ -22,6 +22,7 @@ public:
   explicit RowShape(const ContractSpec &contract);
 
   bool hasRows(const TensorSpec &tensor) const;
+  bool isRow(const std::string &dim) const { return dim == rowDim; }
   /// Then fewer rows are a prefix of more rows, in every tensor.
   bool rowsAreOutermost() const { return outermost; }
   /// `wanted`, or {1} for a contract without a row dim.

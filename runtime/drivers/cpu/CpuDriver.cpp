@@ -4,6 +4,7 @@
 #include "runtime/drivers/Driver.h"
 #include "runtime/drivers/cpu/Isa.h"
 #include "runtime/drivers/cpu/Module.h"
+#include "runtime/drivers/cpu/OpenBlas.h"
 #include "runtime/drivers/cpu/Pool.h"
 
 #include <fmt/ranges.h>
@@ -93,6 +94,8 @@ public:
 
   std::shared_ptr<Code> load(const package::Variant &variant,
                              const std::string &bytes) override {
+    if (!variant.library.empty())
+      return openblas::makeCode(variant, bytes);
     return std::make_shared<CpuCode>(pool, variant, bytes);
   }
 

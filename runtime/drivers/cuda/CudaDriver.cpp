@@ -1,6 +1,7 @@
 // CudaDriver.cpp - an NVIDIA GPU as a device
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/drivers/cuda/CublasLt.h"
 #include "runtime/drivers/cuda/CudaApi.h"
 
 namespace bitpact::drivers {
@@ -85,6 +86,41 @@ struct Cuda {
     api.call(api.launchEx, &config, function, parameters,
              static_cast<void **>(nullptr));
     return true;
+  }
+
+  // A library's product, in the device's context.
+  class LibraryCode : public Code {
+  public:
+    LibraryCode(std::shared_ptr<Opened<Cuda>> opened,
+                const package::Variant &variant, const std::string &bytes,
+                const std::string &description)
+        : opened(std::move(opened)) {
+      Current current(*this->opened);
+      code = cublaslt::makeCode(variant, bytes, description);
+    }
+    ~LibraryCode() override {
+      if (opened->forked()) {
+        (void)code.release();
+        return;
+      }
+      Current current(*opened);
+      code.reset();
+    }
+    void launch(const Work &work) override {
+      Current current(*opened);
+      code->launch(work);
+    }
+
+  private:
+    std::shared_ptr<Opened<Cuda>> opened;
+    std::unique_ptr<Code> code;
+  };
+  static std::shared_ptr<Code> loadLibrary(std::shared_ptr<Opened<Cuda>> opened,
+                                           const package::Variant &variant,
+                                           const std::string &bytes,
+                                           const std::string &description) {
+    return std::make_shared<LibraryCode>(std::move(opened), variant, bytes,
+                                         description);
   }
 
   using TensorMap = cuda::TensorMap;

@@ -63,7 +63,13 @@ struct Hip {
     return false;
   }
 
-  // verify() admits no tensor maps for this target.
+  // verify() admits neither libraries nor tensor maps for this target.
+  static std::shared_ptr<Code> loadLibrary(const std::shared_ptr<Opened<Hip>> &,
+                                           const package::Variant &,
+                                           const std::string &,
+                                           const std::string &) {
+    runtime::fail(BITPACT_INTERNAL, "HIP has no libraries");
+  }
   struct TensorMap {};
   static void describe(const Api &, const MapWork &, TensorMap &) {
     runtime::fail(BITPACT_INTERNAL, "HIP has no tensor maps");

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <utility>
 
 using namespace bitpact::evidence;
 using bitpact::algebra::Format;
@@ -168,6 +169,7 @@ double PackageBox::elementOf(double term) const {
 
 void PackageBox::store(Image &image, int64_t row, int64_t position,
                        double value) {
+  image.changed = true;
   Format format = image.tensor->format;
   storeBits(format,
             image.bytes.data() +
@@ -325,7 +327,7 @@ std::vector<View> PackageBox::layOut(const std::vector<Query> &queries,
   for (size_t t = 0; t < buffers.size(); ++t) {
     const TensorSpec &tensor = contract.tensors[t];
     for (Image *image : {&first, &second})
-      if (image->tensor == &tensor)
+      if (image->tensor == &tensor && std::exchange(image->changed, false))
         buffers[t].upload(image->bytes.data(), image->bytes.size());
     if (tensor.index && cutBy(contract, tensor).empty()) {
       // The row of an index reads where the query says.

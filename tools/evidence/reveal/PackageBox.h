@@ -47,6 +47,8 @@ private:
     };
     std::vector<Row> rows;
     int64_t rowStep = 0, positionStep = 0;
+    /// Since it was last uploaded.
+    bool changed = true;
   };
   void describe(const nlohmann::json &text);
   void prepare(int64_t rows);
