@@ -231,9 +231,9 @@ typedef struct bitpact_kernel bitpact_kernel;
  * device, best first, loaded. `variant` names the only one to take, or is
  * NULL. There is no fallback: no variant is BITPACT_MISSING_VARIANT. A variant
  * that is pinned to a library is there only if the library is, in that version
- * and on that device (the log says where it is not); if it is the only one, that
- * is BITPACT_MISSING_LIBRARY. It repeats its challenge now, and other bytes than
- * those it was admitted for are BITPACT_CHALLENGE_FAILED. */
+ * and on that device (the log says where it is not); if it is the only one,
+ * that is BITPACT_MISSING_LIBRARY. It repeats its challenge now, and other
+ * bytes than those it was admitted for are BITPACT_CHALLENGE_FAILED. */
 BITPACT_API bitpact_status bitpact_kernel_lookup(const bitpact_package *package,
                                                  bitpact_device *device,
                                                  const char *contract_digest,

@@ -28,9 +28,9 @@ namespace bitpact::package {
 
 // Format 2 has variants of several steps, launches that are split, and ceil()
 // in workspace sizes, the type i64, the tensor kind "index" and the argument
-// kind "fault". Format 3 has tensor maps as arguments, launches of tiles, costs,
-// and variants that another library computes. A package that has none of them is
-// written as the format that has what it has.
+// kind "fault". Format 3 has tensor maps as arguments, launches of tiles,
+// costs, and variants that another library computes. A package that has none of
+// them is written as the format that has what it has.
 inline constexpr int64_t formatVersion = 3;
 inline constexpr const char *manifestName = "manifest.json";
 

@@ -60,8 +60,8 @@ Challenge parseChallenge(const Field &field) {
 }
 
 Attestation parseAttestation(const Field &field) {
-  field.keys({"compared", "data", "launches", "ranges", "revealed", "seed",
-              "shapes"});
+  field.keys(
+      {"compared", "data", "launches", "ranges", "revealed", "seed", "shapes"});
   Attestation attestation;
   field["ranges"].entries([&](const std::string &dim, const Field &item) {
     item.keys({"min", "max"});
@@ -142,8 +142,9 @@ void verifyRanges(const Pin &pin, const Variant &variant,
         (range != variant.when.dims.end() &&
          (found->second < range->second.min ||
           found->second > range->second.max)))
-      fail("{}: challenge.dims: must say '{}' as the contract and the ranges do",
-           where, dim);
+      fail(
+          "{}: challenge.dims: must say '{}' as the contract and the ranges do",
+          where, dim);
   }
   if (pin.challenge->dims.size() != contract.dims.size())
     fail("{}: challenge.dims: {} dims, the contract has {}", where,

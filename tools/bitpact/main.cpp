@@ -80,7 +80,7 @@ int main(int argc, char **argv) {
       addCompile(app, shared), addCheck(app, shared),   addRun(app, shared),
       addReveal(app, shared),  addInspect(app, shared), addBench(app, shared),
       addFmt(app, shared),     addDiff(app, shared),    addAblate(app, shared),
-      addGate(app, shared),    addTrace(app, shared),  addAttest(app, shared)};
+      addGate(app, shared),    addTrace(app, shared),   addAttest(app, shared)};
   std::string names;
   bool known = argc < 2 || argv[1][0] == '-';
   for (const Command &command : commands) {

@@ -97,7 +97,8 @@ TEST_CASE("a product by a pinned library has the contract's bytes") {
     for (Tensor *tensor : {&lone, &one, &overlapping})
       tensor->tensor.device = a.tensor.device;
     CHECK(Launch(lone, b, one).run(found) == BITPACT_MISSING_VARIANT);
-    CHECK_THAT(bitpact_last_error(), Contains("'tokens' is 1, it takes 2 to 100"));
+    CHECK_THAT(bitpact_last_error(),
+               Contains("'tokens' is 1, it takes 2 to 100"));
     CHECK(Launch(overlapping, b, c).run(found) == BITPACT_MISSING_VARIANT);
     CHECK_THAT(bitpact_last_error(), Contains("rows that do not overlap"));
   }
@@ -111,8 +112,8 @@ TEST_CASE("another version, device or algorithm is not what was attested") {
       other.pin.version = "98";
       CHECK(other.load(other.variant.id.c_str()) == BITPACT_MISSING_LIBRARY);
       CHECK_THAT(bitpact_last_error(),
-                 Contains("by-" + library) && Contains("is pinned to " + library +
-                                                       " 98") &&
+                 Contains("by-" + library) &&
+                     Contains("is pinned to " + library + " 98") &&
                      Contains("here is "));
     }
     Attested other(library);

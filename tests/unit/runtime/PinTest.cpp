@@ -36,7 +36,8 @@ TEST_CASE("a pin is its canonical text") {
        {attested(), libraryPin("openblas"), libraryPin("cublaslt")}) {
     std::string text = package::pinText(pin);
     CHECK(package::pinText(package::parsePin(text, "pin.json")) == text);
-    CHECK_THAT(parseMessage(text + " "), Contains("pin.json: is not canonical"));
+    CHECK_THAT(parseMessage(text + " "),
+               Contains("pin.json: is not canonical"));
   }
   CHECK_THAT(parseMessage("{"), Contains("pin.json: is not JSON"));
   CHECK_THAT(parseMessage("[]"), Contains("must be an object"));
@@ -60,14 +61,16 @@ TEST_CASE("every bad field of a pin is named") {
            {"/algorithm/stored", "0g", "algorithm.stored: must be bytes"},
            {"/algorithm/stored", "012", "algorithm.stored: must be bytes"},
            {"/algorithm/tile", 1, "unknown key 'tile'"},
-           {"/product/rows/type", "i32", "product.rows.type: is 'i32'; allowed"},
+           {"/product/rows/type", "i32",
+            "product.rows.type: is 'i32'; allowed"},
            {"/product/depth_dim", gone, "misses the key 'depth_dim'"},
            {"/challenge/dims/tokens", 0, "challenge.dims.tokens: is 0"},
            {"/challenge/seed", -1, "challenge.seed"},
            {"/challenge/sha256", "AB", "challenge.sha256: must be 64"},
            {"/attestation/compared", 0, "attestation.compared: is 0"},
            {"/attestation/launches", 0, "attestation.launches: is 0"},
-           {"/attestation/shapes", json::array(), "attestation.shapes: is empty"},
+           {"/attestation/shapes", json::array(),
+            "attestation.shapes: is empty"},
            {"/attestation/revealed", json::array(), "revealed: is empty"},
            {"/attestation/data", "normal", "attestation.data: is \"normal\""},
            {"/attestation/ranges/tokens/min", 0, "ranges.tokens.min: is 0"},
@@ -138,8 +141,9 @@ TEST_CASE("a pin that does not fit its variant or contract is refused") {
           [](V, P pin) { pin.product.rows.type = package::ElementType::F64; });
   refused("product.columns.tensor: 'w' is not a tensor",
           [](V, P pin) { pin.product.columns.tensor = "w"; });
-  refused("product.rows: is f32 [hidden, tokens], but 'x' of the contract is",
-          [](V, P pin) { std::swap(pin.product.rowDim, pin.product.depthDim); });
+  refused(
+      "product.rows: is f32 [hidden, tokens], but 'x' of the contract is",
+      [](V, P pin) { std::swap(pin.product.rowDim, pin.product.depthDim); });
   refused("product.result: is f32 [tokens, out], but 'x' of the contract is",
           [](V, P pin) { pin.product.result.tensor = "x"; });
   refused(".library: is 'mkl'; allowed: cublaslt, openblas",
@@ -149,8 +153,9 @@ TEST_CASE("a pin that does not fit its variant or contract is refused") {
   refused(".target.kind: is cuda, must be cpu", [](V variant, P) {
     variant.target = {package::TargetKind::Cuda, "sm_90a", ""};
   });
-  refused(".then: a library's variant is one step",
-          [](V variant, P) { variant.then.push_back({"more", {}}); });
+  refused(".then: a library's variant is one step", [](V variant, P) {
+    variant.then.push_back({"more", {}});
+  });
 }
 
 TEST_CASE("a library's variants need format 3") {

@@ -45,8 +45,9 @@ package::Pin libraryPin(const std::string &library) {
   package::PinnedProduct product = {{"x", f32}, {"weight", f32}, {"y", f32},
                                     "tokens",   "out",           "hidden"};
   if (library == "openblas")
-    return {library, "FakeBLAS 1.0", "Abacus", {{{"threads", 1}}, ""},
-            product, {},             {}};
+    return {
+        library, "FakeBLAS 1.0", "Abacus", {{{"threads", 1}}, ""}, product, {},
+        {}};
   // The words of fake_cublaslt.c: id 66 in one part, and what no setting shows.
   std::string stored(126, '0');
   stored.replace(0, 2, "42").replace(2 * 14, 2, "01");

@@ -54,8 +54,7 @@ EXPORT int cublasLtMatmulDescSetAttribute(void *desc, int which,
 }
 EXPORT int cublasLtMatrixLayoutInit_internal(struct Layout *layout, size_t size,
                                              int type, uint64_t rows,
-                                             uint64_t columns,
-                                             int64_t stride) {
+                                             uint64_t columns, int64_t stride) {
   if (size != sizeof *layout || stride < (int64_t)rows)
     return 7;
   *layout = (struct Layout){rows, columns, stride, (uint64_t)type, {0}};

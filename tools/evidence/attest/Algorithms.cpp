@@ -115,9 +115,8 @@ private:
   };
 
   template <typename T> void prefer(int attribute, T value) {
-    api.check(
-        api.preferenceSet(&preference, attribute, &value, sizeof value),
-        "cublasLtMatmulPreferenceSetAttribute");
+    api.check(api.preferenceSet(&preference, attribute, &value, sizeof value),
+              "cublasLtMatmulPreferenceSetAttribute");
   }
 
   lt::Layouts layoutsAt(const Dims &dims) const {
@@ -162,9 +161,10 @@ Offer offerOfLt(const Device &device, const package::PinnedProduct &product,
       names.emplace_back(setting.name);
   for (const auto &[name, value] : options.settings)
     if (std::find(names.begin(), names.end(), name) == names.end())
-      throw UserError(fmt::format("--algorithm {}={}: no such setting; cublaslt "
-                                  "has {}",
-                                  name, value, fmt::join(names, ", ")));
+      throw UserError(
+          fmt::format("--algorithm {}={}: no such setting; cublaslt "
+                      "has {}",
+                      name, value, fmt::join(names, ", ")));
   std::string why;
   const lt::Api *api = lt::Api::find(why);
   if (!api)
@@ -205,10 +205,8 @@ Offer offerOf(const std::string &library, const Device &device,
   const blas::Api *api = blas::Api::find(why);
   if (!api)
     throw UserError(fmt::format("openblas is not here: {}", why));
-  return {api->version,
-          api->core,
-          {{{{{"threads", api->threads()}}, ""}, 0}},
-          {}};
+  return {
+      api->version, api->core, {{{{{"threads", api->threads()}}, ""}, 0}}, {}};
 }
 
 } // namespace bitpact::evidence::attest

@@ -140,8 +140,7 @@ std::string Attester::whyNoTree(const Package &candidates,
                                 const Dims &dims) const {
   Explanation found =
       explain(candidates, contract, device, variant, dims, progress);
-  return found.equal ? ""
-                     : fmt::format("at {} {}", dimsText(dims), found.text);
+  return found.equal ? "" : fmt::format("at {} {}", dimsText(dims), found.text);
 }
 
 /// Where the tree is found: the least of the shapes, and the largest that takes
@@ -155,8 +154,8 @@ std::vector<Dims> Attester::ends() const {
 
 void Attester::judge(const Package &candidates, const CheckReport &checked) {
   for (size_t i = 0; i < offer.algorithms.size(); ++i) {
-    Candidate candidate = candidateOf(subject, request.library, offer, i,
-                                      request.preferred);
+    Candidate candidate =
+        candidateOf(subject, request.library, offer, i, request.preferred);
     const VariantReport &found =
         *std::find_if(checked.variants.begin(), checked.variants.end(),
                       [&](const VariantReport &one) {
@@ -203,10 +202,9 @@ const Dims &Attester::largestUpTo(int64_t elements) const {
     }
     return largest <= elements ? sum : -sum;
   };
-  return *std::max_element(subject.shapes.begin(), subject.shapes.end(),
-                           [&](const Dims &a, const Dims &b) {
-                             return sizeOf(a) < sizeOf(b);
-                           });
+  return *std::max_element(
+      subject.shapes.begin(), subject.shapes.end(),
+      [&](const Dims &a, const Dims &b) { return sizeOf(a) < sizeOf(b); });
 }
 
 /// What a generated variant makes of the challenge; those without evidence run
@@ -222,9 +220,9 @@ std::string Attester::challengeDigest(const Package &candidates,
   for (size_t i = 0; i < contract.tensors.size(); ++i) {
     const TensorSpec &tensor = contract.tensors[i];
     std::vector<int64_t> shape = shapeOf(tensor, dims);
-    std::string data = package::challengeData(
-        int64_t(request.seed), i, subject.contract.tensors[i].type,
-        size_t(elementsOf(shape)));
+    std::string data = package::challengeData(int64_t(request.seed), i,
+                                              subject.contract.tensors[i].type,
+                                              size_t(elementsOf(shape)));
     memory.emplace_back(device, data.size());
     memory.back().upload(data.data(), data.size());
     views.emplace_back(tensor, device, memory.back().data(), shape,
@@ -242,8 +240,8 @@ std::string Attester::challengeDigest(const Package &candidates,
 void Attester::admit(const Package &candidates, Candidate candidate) {
   const Dims &dims = largestUpTo(challengeElements);
   candidate.variant.evidence = package::Evidence::Measured;
-  candidate.pin.challenge = package::Challenge{dims, int64_t(request.seed),
-                                               challengeDigest(candidates, dims)};
+  candidate.pin.challenge = package::Challenge{
+      dims, int64_t(request.seed), challengeDigest(candidates, dims)};
   std::vector<std::string> data;
   for (Recipe recipe : request.recipes)
     data.emplace_back(nameOf(recipe));
@@ -272,8 +270,8 @@ Report Attester::run() {
     return std::move(report);
   std::vector<Candidate> all;
   for (size_t i = 0; i < offer.algorithms.size(); ++i)
-    all.push_back(candidateOf(subject, request.library, offer, i,
-                              request.preferred));
+    all.push_back(
+        candidateOf(subject, request.library, offer, i, request.preferred));
   writeCandidates(scratch / "candidates.pkg", subject, all);
   Package candidates(scratch / "candidates.pkg");
   CheckReport checked = compareAll(candidates);

@@ -28,8 +28,8 @@ Candidate candidateOf(const Subject &subject, const std::string &library,
   const Algorithm &algorithm = offer.algorithms.at(number);
   const package::ContractEntry &contract = subject.contract;
   package::Variant variant;
-  variant.id = fmt::format("{}-{}-{}", contract.digest.substr(0, 8), library,
-                           number);
+  variant.id =
+      fmt::format("{}-{}-{}", contract.digest.substr(0, 8), library, number);
   variant.contract = contract.digest;
   variant.target = subject.generated.target;
   variant.library = library;

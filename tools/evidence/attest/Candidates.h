@@ -19,8 +19,8 @@ struct Candidate {
 Candidate candidateOf(const Subject &subject, const std::string &library,
                       const Offer &offer, size_t number, bool preferred);
 
-/// A package with the contract, those of its generated variants that the runtime
-/// would launch at the subject's shapes, and the candidates.
+/// A package with the contract, those of its generated variants that the
+/// runtime would launch at the subject's shapes, and the candidates.
 void writeCandidates(const std::string &directory, const Subject &subject,
                      const std::vector<Candidate> &candidates);
 

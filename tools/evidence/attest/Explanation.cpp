@@ -31,7 +31,8 @@ std::set<std::pair<int64_t, int64_t>> runsOf(const reveal::RevealedTree &tree) {
     last.push_back(vertex.position);
     for (reveal::VertexId child : vertex.children)
       last[size_t(id)] = std::max(last[size_t(id)], last[size_t(child)]);
-    if (!vertex.isLeaf() && last[size_t(id)] - vertex.least + 1 == vertex.leaves)
+    if (!vertex.isLeaf() &&
+        last[size_t(id)] - vertex.least + 1 == vertex.leaves)
       runs.emplace(vertex.least, vertex.leaves);
   }
   return runs;
@@ -59,8 +60,7 @@ std::string differenceText(const json &contract, const std::string &node,
                            const reveal::Report &report,
                            const reveal::Comparison &comparison) {
   const json &declared = contract.at("nodes").at(node);
-  std::string text =
-      fmt::format("the contract adds {}", orderText(declared));
+  std::string text = fmt::format("the contract adds {}", orderText(declared));
   std::vector<int64_t> cuts;
   if (report.sample.empty())
     cuts = cutsOf(report.tree,
