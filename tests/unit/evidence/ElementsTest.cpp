@@ -6,6 +6,7 @@
 #include <bit>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <vector>
 
 using namespace bitpact::evidence;
 using bitpact::algebra::Format;
@@ -65,4 +66,23 @@ TEST_CASE("f32 equals the processor's conversion") {
     REQUIRE(encode(Format::F32, value) ==
             std::bit_cast<uint32_t>(static_cast<float>(value)));
   }
+}
+
+TEST_CASE("every NaN becomes the canonical one, and nothing else changes") {
+  auto changed = [](Format format, std::vector<uint8_t> bytes) {
+    canonicalizeNans(format, bytes);
+    return bytes;
+  };
+  // Infinity, a signalling and a negative NaN, a subnormal.
+  CHECK(changed(Format::BF16,
+                {0x80, 0xff, 0x81, 0x7f, 0xff, 0xff, 0x01, 0x00}) ==
+        std::vector<uint8_t>{0x80, 0xff, 0xc0, 0x7f, 0xc0, 0x7f, 0x01, 0x00});
+  CHECK(changed(Format::F16, {0x00, 0x7c, 0x01, 0xfc}) ==
+        std::vector<uint8_t>{0x00, 0x7c, 0x00, 0x7e});
+  CHECK(changed(Format::F32, {0x01, 0x00, 0x80, 0xff}) ==
+        std::vector<uint8_t>{0x00, 0x00, 0xc0, 0x7f});
+  CHECK(changed(Format::F64, {0, 0, 0, 0, 0, 0, 0xf8, 0xff}) ==
+        std::vector<uint8_t>{0, 0, 0, 0, 0, 0, 0xf8, 0x7f});
+  CHECK(changed(Format::I32, {0xff, 0xff, 0xff, 0xff}) ==
+        std::vector<uint8_t>{0xff, 0xff, 0xff, 0xff});
 }

@@ -83,6 +83,10 @@ EXPORT int cuCtxGetCurrent(void **context) {
   *context = current;
   return 0;
 }
+EXPORT int cuCtxSetCurrent(void *context) {
+  current = context;
+  return 0;
+}
 EXPORT int cuCtxPushCurrent_v2(void *context) {
   ++fakeCudaLog.pushed;
   current = context;

@@ -176,6 +176,14 @@ Offer offerOfLt(const Device &device, const package::PinnedProduct &product,
     for (const Dims &dims : shapes)
       found.suggest(dims);
     found.checkAll(shapes, offer);
+    if (offer.algorithms.empty() && offer.refused.empty())
+      throw UserError(fmt::format(
+          "cublaslt {} suggests no algorithm for a product of {} and {} that "
+          "is {}{}",
+          offer.version, package::name(product.rows.type),
+          package::name(product.columns.type),
+          package::name(product.result.type),
+          options.settings.empty() ? "" : ", with those settings"));
     return offer;
   } catch (const runtime::Failure &failure) {
     throw DriverError(failure.what());

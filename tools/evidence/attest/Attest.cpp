@@ -140,7 +140,7 @@ std::string Attester::whyNoTree(const Package &candidates,
                                 const Dims &dims) const {
   Explanation found =
       explain(candidates, contract, device, variant, dims, progress);
-  return found.equal ? "" : fmt::format("at {} {}", dimsText(dims), found.text);
+  return found.equal ? "" : found.text;
 }
 
 /// Where the tree is found: the least of the shapes, and the largest that takes
@@ -171,8 +171,10 @@ void Attester::judge(const Package &candidates, const CheckReport &checked) {
     std::vector<std::string> revealed;
     for (const Dims &dims : ends())
       if (why.empty() && report.variant.empty()) {
-        why = whyNoTree(candidates, *found.variant, dims);
         revealed.push_back(dimsText(dims));
+        why = whyNoTree(candidates, *found.variant, dims);
+        if (!why.empty())
+          why = fmt::format("at {} {}", revealed.back(), why);
       }
     if (!why.empty())
       report.refused.push_back({offer.algorithms[i], why});
