@@ -28,8 +28,12 @@ Candidate candidateOf(const Subject &subject, const std::string &library,
   const Algorithm &algorithm = offer.algorithms.at(number);
   const package::ContractEntry &contract = subject.contract;
   package::Variant variant;
-  variant.id =
-      fmt::format("{}-{}-{}", contract.digest.substr(0, 8), library, number);
+  // One for each algorithm and range, so that one package may have several.
+  std::string served = algorithm.text();
+  for (const auto &[dim, range] : subject.ranges)
+    served += fmt::format(" {}={}..{}", dim, range.min, range.max);
+  variant.id = fmt::format("{}-{}-{}", contract.digest.substr(0, 8), library,
+                           package::sha256Hex(served).substr(0, 8));
   variant.contract = contract.digest;
   variant.target = subject.generated.target;
   variant.library = library;

@@ -24,8 +24,8 @@ Candidate candidateOf(const Subject &subject, const std::string &library,
 void writeCandidates(const std::string &directory, const Subject &subject,
                      const std::vector<Candidate> &candidates);
 
-/// The whole package, and the candidate in place of what the library had there
-/// under the same name.
+/// The whole package and the candidate, in place of one of the same algorithm
+/// and ranges.
 void writeAdmitted(const std::string &directory, const Subject &subject,
                    const Candidate &candidate);
 
