@@ -1,11 +1,11 @@
-# products.py - diff, witness and ablation of products of matrices
+# products.py - diff, witness, ablation and reveal of products of matrices
 # Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import json
 import os
 
 import tool
-from tool import ToolTest, run_tool
+from tool import ToolTest, npy_data, run_tool
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LIBRARY = os.path.join(ROOT, "contracts", "library")
@@ -41,6 +41,12 @@ class Products(ToolTest):
         self.assertTrue(report["witness"]["found"], result.out)
         return report, report["witness"]
 
+    def compiled(self, contract):
+        """A package of the contract for CPUs."""
+        package = contract[: -len(".json")] + ".pkg"
+        self.holds("compile", contract, "-o", package, "--target", "cpu", "--no-cache")
+        return package
+
     def special(self, witness, name):
         """Elements unlike most of the input."""
         return len(witness["inputs"][name]["but"])
@@ -60,6 +66,41 @@ class Products(ToolTest):
             named = [{"Π": "Pi"}.get(one["field"], one["field"]) for one in report["changes"]]
             self.assertEqual(named, fields)
             self.assertEqual(witness["first"]["name"], "y" if patch is F32 else "dot")
+
+    def test_kernels_of_cpus_give_the_bits_of_a_witness(self):
+        base = self.derived("base", SMALL, F32)
+        for patch in (atom(8, 25), FMA):
+            other = self.derived("other", base, patch)
+            files = self.path("files")
+            result = run_tool("diff", base, other, "--witness", "--witness-out", files, "--json")
+            first = result.json()["witness"]["first"]
+            self.assertEqual((first["name"], first["coordinate"]), ("dot", [0, 0]))
+            for side, contract in (("a", base), ("b", other)):
+                y = self.path("y.npy")
+                self.holds("run", self.compiled(contract), "--op", "matmul", "--output", "y=" + y,
+                           *(word for name in ("x", "weight")
+                             for word in ("--input", f"{name}={files}/{name}.npy:bf16")))  # fmt: skip
+                bits = int.from_bytes(npy_data(y)[1][:4], "little")
+                self.assertEqual(f"{bits:#010x}", first[side]["bits"])
+
+    def test_reveal_finds_the_atom_of_a_kernel_of_cpus(self):
+        for terms, fraction in ((8, 24), (8, 25), (16, 25)):
+            contract = self.derived(f"dot_{terms}_{fraction}", SMALL, atom(terms, fraction))
+            report = self.holds("reveal", self.compiled(contract), "--op", "matmul", "--json").json()
+            tree = report["trees"][0]  # of others with the same tree no more is said
+            found = {one["what"]: one["value"] for one in tree["findings"]}
+            self.assertEqual(found["step"], f"{terms} terms at once")
+            self.assertEqual(found["fraction"], f"{fraction} bits")
+            self.assertEqual(tree["recognised"]["merge"],
+                             [f"d1 fused(dot.nv({terms},{fraction}))", "d0 chain"])  # fmt: skip
+            for tree in report["trees"]:
+                self.assertTrue(tree["equal"])
+        contract = self.derived("chain", SMALL, FMA)
+        report = self.holds("reveal", self.compiled(contract), "--op", "matmul", "--json").json()
+        self.assertEqual(report["trees"][0]["fragment"]["nodes"]["dot"]["merge"], ["d0 chain"])
+        for tree in report["trees"]:
+            self.assertTrue(tree["equal"])
+            self.assertEqual(tree["depth"], tree["terms"] - 1)
 
     def test_a_witness_of_a_long_row_is_small(self):
         report, witness = self.compare(LINEAR, parts(2, 2048, "fold"))
