@@ -63,6 +63,8 @@ private:
   void consume(mlir::Value number);
   void copyAndConsume(mlir::Value number);
   void fetchStage(mlir::Value row, mlir::Value col, mlir::Value stage);
+  void commit(mlir::Value bytes = mlir::Value());
+  void countBoxes(mlir::Value row);
   tile::WaitOp waitForStage(int64_t ahead = 0);
   mlir::Value columnsOf(mlir::Value stage);
   /// All products of a stage, after `sums` if there are any.
@@ -85,6 +87,10 @@ private:
   mlir::Location loc;
   mlir::Value a, result, pipe;
   llvm::SmallVector<mlir::Value> b, others; // views
+  /// Of the rows of a block, where not all are copied: boxes, how many rows
+  /// these have, and the bytes of a stage.
+  mlir::Value boxes, boxRows, stageBytes;
+  mlir::Value isOneRow; ///< of blocks
   mlir::Value rowBlocks, colBlocks, depthBlocks;
   tile::BlockType blockA;
   llvm::SmallVector<tile::BlockType> blockB;

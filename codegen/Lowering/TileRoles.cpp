@@ -1,6 +1,7 @@
 // TileRoles.cpp - who copies blocks and who multiplies them
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "codegen/Lowering/TileBoxes.h"
 #include "codegen/Lowering/TileProgram.h"
 
 using namespace mlir;
@@ -9,12 +10,49 @@ using namespace bitpact::lowering;
 
 void TileProgram::produce() {
   forEachBlock([&](Value row, Value col) {
+    if (schedule.copiesInBulk() && schedule.getCluster() == 1)
+      countBoxes(row);
     scf::ForOp stages = forEachStage(i32(0), {});
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(stages.getBody());
     fetchStage(row, col, stages.getInductionVar());
-    tile::CommitOp::create(builder, loc, pipe);
+    commit(stageBytes);
   });
+}
+
+/// Rows that do not exist take the copy unit longer than those that do. So a box
+/// has all rows of a matrix that has no more than a block, and few of one that
+/// has; of a block those boxes are copied in which a row exists. The others are
+/// made of whatever lay there, as is what follows from them: row i of a product
+/// depends on row i of the first operand alone, and such a row is not put.
+void TileProgram::countBoxes(Value row) {
+  Value all = narrow(func.slot(family.rowDim)), most = i32(schedule.getM());
+  isOneRow = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ule, all,
+                                   most);
+  boxRows = arith::SelectOp::create(builder, loc, isOneRow, all,
+                                    i32(boxRowsOf(schedule)));
+  Value exist = arith::MinUIOp::create(
+      builder, loc, arith::SubIOp::create(builder, loc, all, row), most);
+  boxes = arith::DivUIOp::create(
+      builder, loc,
+      arith::AddIOp::create(builder, loc, exist,
+                            arith::SubIOp::create(builder, loc, boxRows, i32(1))),
+      boxRows);
+  auto rowBytes = [&](tile::BlockType block) {
+    return block.getCols() * block.getElementType().getIntOrFloatBitWidth() / 8;
+  };
+  Value rows = arith::MulIOp::create(builder, loc, boxes, boxRows);
+  int64_t others = 0;
+  for (tile::BlockType block : blockB)
+    others += block.getRows() * rowBytes(block);
+  stageBytes = arith::AddIOp::create(
+      builder, loc,
+      arith::MulIOp::create(builder, loc, rows, i32(rowBytes(blockA))),
+      i32(others));
+}
+
+void TileProgram::commit(Value bytes) {
+  tile::CommitOp::create(builder, loc, pipe, bytes);
 }
 
 /// Begins to copy what is in the next stage.
@@ -24,11 +62,13 @@ void TileProgram::fetchStage(Value row, Value col, Value stage) {
   auto stored = tile::AcquireOp::create(builder, loc, blocks, pipe);
   UnitAttr negative =
       family.absent == Absent::Negative ? builder.getUnitAttr() : UnitAttr();
-  tile::FetchOp::create(builder, loc, a, row, depth, stored.getResult(0),
-                        negative);
+  tile::FetchOp::create(builder, loc, a, row, depth, stored.getResult(0), boxes,
+                        boxRows, /*once=*/Value(), negative);
   for (auto [view, block] :
        llvm::zip(b, stored.getResults().drop_front()))
-    tile::FetchOp::create(builder, loc, view, col, depth, block, UnitAttr());
+    tile::FetchOp::create(builder, loc, view, col, depth, block,
+                          /*boxes=*/Value(), /*boxRows=*/Value(), isOneRow,
+                          /*negative=*/UnitAttr());
 }
 
 tile::WaitOp TileProgram::waitForStage(int64_t ahead) {
@@ -125,7 +165,7 @@ void TileProgram::copyAndConsume(Value number) {
     Value early = arith::MinUIOp::create(builder, loc, depthBlocks, i32(most));
     loop(i32(0), early, {}, [&](Value stage, ValueRange) {
       fetchStage(row, col, stage);
-      tile::CommitOp::create(builder, loc, pipe);
+      commit();
       return Sums();
     });
     Sums sums;
@@ -138,10 +178,10 @@ void TileProgram::copyAndConsume(Value number) {
       tile::WaitOp ready = waitForStage(/*ahead=*/most - 1);
       fetchStage(row, col, stage);
       if (!late)
-        tile::CommitOp::create(builder, loc, pipe);
+        commit();
       Sums next = multiply(ready, carried, Value());
       if (late)
-        tile::CommitOp::create(builder, loc, pipe);
+        commit();
       tile::ReleaseOp::create(builder, loc, pipe);
       return next;
     });

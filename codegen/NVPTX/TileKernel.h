@@ -56,6 +56,10 @@ private:
   // TileCopies.cpp
   void fetch(tile::FetchOp op);
   void fetchInBulk(tile::FetchOp op);
+  void copyBox(tile::FetchOp op, mlir::Value row, mlir::Value to,
+               mlir::Value every);
+  void copyPanels(tile::FetchOp op, mlir::Value row, mlir::Value to,
+                  mlir::Value every, mlir::Value policy);
   void fetchPlain(tile::FetchOp op);
   void copyPanel(tile::FetchOp op, int64_t panel);
   mlir::Value hasAlignedRows(tile::ViewOp view);

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/NVPTX/TileLayout.h"
 
+#include "codegen/Lowering/TileBoxes.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
@@ -168,6 +169,15 @@ size_t TileLayout::mapOf(const TensorMap &map) {
   return size_t(found - maps.begin());
 }
 
+TensorMap TileLayout::mapOf(tile::FuncOp func, tile::FetchOp fetch) const {
+  const Place &place = placeOf(fetch.getBlock());
+  tile::ScheduleAttr schedule = func.getSchedule();
+  return {tensorOf(func, fetch.getView().getDefiningOp<tile::ViewOp>()).str(),
+          place.isShared ? place.rows / schedule.getCluster() : place.rows,
+          boxCols(fetch.getBlock().getType().getElementType()),
+          fetch.getBoxes() ? lowering::boxRowsOf(schedule) : 0};
+}
+
 llvm::Expected<TileLayout> codegen::layOut(tile::FuncOp func) {
   TileLayout layout;
   tile::ScheduleAttr schedule = func.getSchedule();
@@ -207,13 +217,8 @@ llvm::Expected<TileLayout> codegen::layOut(tile::FuncOp func) {
     layout.pipes.insert({pipe.getResult(), all});
   });
   func.walk([&](tile::FetchOp fetch) {
-    const TileLayout::Place &place = layout.placeOf(fetch.getBlock());
-    Type element = fetch.getBlock().getType().getElementType();
     if (schedule.copiesInBulk())
-      layout.mapOf(
-          {tensorOf(func, fetch.getView().getDefiningOp<tile::ViewOp>()).str(),
-           place.isShared ? place.rows / schedule.getCluster() : place.rows,
-           boxCols(element)});
+      layout.mapOf(layout.mapOf(func, fetch));
   });
   int64_t barriers = 0;
   for (auto &[value, place] : layout.pipes)

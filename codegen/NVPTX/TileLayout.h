@@ -22,10 +22,12 @@ inline constexpr int64_t kWarpgroup = 128, kDotRows = 64;
 /// Shared memory of a CTA.
 inline constexpr int64_t kMostSharedBytes = 227 * 1024;
 
-/// A tensor map that the launch brings: boxes of `rows` by `cols` elements.
+/// A tensor map that the launch brings: boxes of `rows` by `cols` elements. With
+/// `part` they have the rows of the matrix, or, if these are more, as many as
+/// `part` says.
 struct TensorMap {
   std::string tensor;
-  int64_t rows, cols;
+  int64_t rows, cols, part = 0;
   bool operator==(const TensorMap &) const = default;
 };
 
@@ -68,6 +70,8 @@ struct TileLayout {
   const Place &placeOf(mlir::Value block) const;
   /// Index of the map of that box.
   size_t mapOf(const TensorMap &map);
+  /// The map of what a fetch copies.
+  TensorMap mapOf(tile::FuncOp func, tile::FetchOp fetch) const;
 };
 
 /// The tensor that a view is of.

@@ -69,24 +69,28 @@ void TileKernel::acquire(tile::AcquireOp op) {
                                         barrierAt(pipe, stage, /*empty=*/true),
                                         phase, i32(kPatience));
   blocksAt(pipe, stage, op.getBlocks());
-  if (!schedule.copiesInBulk())
-    return;
-  int64_t bytes = 0;
-  for (Value block : op.getBlocks())
-    bytes += layout.placeOf(block).bytes();
-  NVVM::MBarrierArriveExpectTxOp::create(
-      builder, loc, Type(), barrierAt(pipe, stage, /*empty=*/false), i32(bytes),
-      NVVM::MemScopeKindAttr::get(builder.getContext(),
-                                  NVVM::MemScopeKind::CTA),
-      builder.getBoolAttr(false), Value());
 }
 
 /// What threads have written becomes visible to the matrix unit before they say
-/// so; the copy unit says itself that its bytes have arrived.
+/// so; the copy unit says itself that its bytes have arrived, some of which may
+/// have before it is said here how many there are.
 void TileKernel::commit(tile::CommitOp op) {
   const Cursor &cursor = produced[op.getPipe()];
-  if (!schedule.copiesInBulk()) {
-    MLIRContext *context = builder.getContext();
+  MLIRContext *context = builder.getContext();
+  if (schedule.copiesInBulk()) {
+    Value bytes = op.getBytes();
+    if (!bytes) {
+      int64_t all = 0;
+      for (const auto &block : layout.pipes.find(op.getPipe())->second.blocks)
+        all += block.bytes();
+      bytes = i32(all);
+    }
+    NVVM::MBarrierArriveExpectTxOp::create(
+        builder, loc, Type(),
+        barrierAt(op.getPipe(), stageOf(cursor), /*empty=*/false), bytes,
+        NVVM::MemScopeKindAttr::get(context, NVVM::MemScopeKind::CTA),
+        builder.getBoolAttr(false), Value());
+  } else {
     NVVM::FenceProxyOp::create(
         builder, loc,
         NVVM::ProxyKindAttr::get(context, NVVM::ProxyKind::async_shared),

@@ -27,7 +27,8 @@ struct TileView {
   std::optional<int64_t> elementAt(int64_t row, int64_t col) const;
 };
 
-/// What a block holds: a part of a view, elements beyond its extents as zero.
+/// What a block holds: a part of a view, elements beyond its extents as zero,
+/// and in rows that were not copied anything.
 /// Inputs do not change during a launch, so that a copy of their elements is
 /// where they come from.
 struct Window {
@@ -37,6 +38,9 @@ struct Window {
   bool operator==(const Window &) const = default;
   /// A block that was packed: columns beyond the view's are not there.
   bool packed = false;
+  /// Rows that were copied, where not all were.
+  std::optional<int64_t> copied = {};
+  bool holds(int64_t r) const { return !copied || r < *copied; }
   /// Columns that products take.
   int64_t present() const {
     return packed ? std::clamp(view->cols - col, int64_t(0), cols) : cols;
@@ -102,6 +106,7 @@ private:
   struct Filling {
     std::vector<std::optional<Window>> blocks;
     std::vector<std::vector<bool>> fetched; ///< by writer and block
+    int64_t bytes = 0; ///< that fetches copy
   };
   struct Pipe {
     tile::PipeOp op;

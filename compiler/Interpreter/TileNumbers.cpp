@@ -16,6 +16,10 @@ namespace {
 /// An element of a window; zero beyond the extents of the view.
 FailureOr<uint64_t> bitsAt(tile::PutOp op, const Window &window, int64_t row,
                            int64_t col) {
+  if (!window.holds(row))
+    return op.emitError() << "tile.put: row " << window.row + row
+                          << " of tensor '" << window.view->buffer->name
+                          << "' was not copied";
   std::optional<int64_t> element =
       window.view->elementAt(window.row + row, window.col + col);
   if (!element)

@@ -69,6 +69,17 @@ LogicalResult TileMachine::fetch(Role &role, tile::FetchOp op) {
   Window window{
       from,    number(role, op.getRow()), number(role, op.getCol()), to.rows,
       to.cols, op.getNegative()};
+  if (op.getBoxes()) {
+    int64_t boxes = number(role, op.getBoxes()),
+            rows = number(role, op.getBoxRows());
+    if (boxes < 0 || rows < 1 || boxes > to.rows / rows)
+      return error(role, op) << "copies " << boxes << " boxes of " << rows
+                             << " rows to a block of " << to.rows;
+    window.copied = boxes * rows;
+  }
+  auto element = op.getBlock().getType().getElementType();
+  filling.bytes += window.copied.value_or(to.rows) * to.cols *
+                   element.getIntOrFloatBitWidth() / 8;
   std::optional<Window> &block = filling.blocks[to.number];
   if (block && !(*block == window))
     return error(role, op) << "copies a share of another block than others do";
@@ -86,6 +97,18 @@ LogicalResult TileMachine::commit(Role &role, tile::CommitOp op) {
        llvm::enumerate(pipe->fillings[committed].fetched[writer]))
     if (!fetched)
       return error(role, op) << "block " << i << " has not been fetched";
+  // Whoever waits for the stage would go on too early, or never.
+  int64_t expected = 0, copied = pipe->fillings[committed].bytes;
+  for (Type type : op.getPipe().getType().getBlocks()) {
+    auto block = cast<tile::BlockType>(type);
+    expected += block.getRows() * block.getCols() *
+                block.getElementType().getIntOrFloatBitWidth() / 8;
+  }
+  if (op.getBytes())
+    expected = number(role, op.getBytes());
+  if (!sharesCopies && expected != copied)
+    return error(role, op) << "expects " << expected << " bytes of a stage, of "
+                           << "which " << copied << " are copied";
   ++committed;
   return success();
 }
@@ -177,6 +200,8 @@ FailureOr<Window> TileMachine::read(Role &role, Operation *op, BlockRef block) {
   Window window = *block.pipe->fillings[block.filling].blocks[block.number];
   window.row += block.row;
   window.rows = block.rows;
+  if (window.copied)
+    window.copied = *window.copied - block.row;
   window.cols = block.cols;
   return window;
 }

@@ -74,6 +74,8 @@ std::vector<Case> casesOf(pact::ContractOp contract, pact::OperatorOp op,
       for (int64_t programs : {int64_t(1), int64_t(5), 3 * (groups + 1) + 1})
         cases.push_back({rows, cols, depth, programs});
   cases.push_back({1, 1, *depths.begin(), own ? 1 : 2});
+  // Rows that are less than a block's.
+  cases.push_back({m / 2 + 1, n, *depths.begin(), 1});
   return cases;
 }
 

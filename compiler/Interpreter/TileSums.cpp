@@ -21,6 +21,9 @@ constexpr int64_t kForeign = int64_t(1) << 40;
 using Element = std::pair<const Buffer *, int64_t>;
 
 Element found(const Window &window, int64_t row, int64_t k) {
+  // Of a row that was not copied nothing is known, not even that it exists.
+  if (!window.holds(row))
+    return Element{window.view->buffer, -1};
   std::optional<int64_t> element =
       window.view->elementAt(window.row + row, window.col + k);
   return element ? Element{window.view->buffer, *element} : Element{nullptr, 0};
@@ -225,7 +228,8 @@ bool TileSums::describe(const TileValues &values, const Window &to,
     return view.buffer == &operand(number) && window.row == first &&
            view.rows >= rows && view.cols == extent &&
            view.rowStride == view.buffer->strides.front() &&
-           view.colStride == 1;
+           view.colStride == 1 &&
+           window.holds(std::min(window.rows, rows - first) - 1);
   };
   text += values.first ? "first " : "";
   for (const TileProduct &product : values.products) {

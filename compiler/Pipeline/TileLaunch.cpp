@@ -35,7 +35,7 @@ void pipeline::describeTiles(pact::ContractOp contract, pact::OperatorOp op,
     package::Argument argument;
     argument.kind = package::ArgumentKind::TensorMap;
     argument.tensor = map.tensor;
-    argument.box = {map.rows, map.cols, codegen::kSwizzledRow};
+    argument.box = {map.rows, map.cols, codegen::kSwizzledRow, map.part};
     variant.arguments.push_back(argument);
     aligned(map.tensor, kRowAlign);
   }

@@ -17,7 +17,6 @@ struct Candidate {
   StringRef copy;
   int64_t producerRegisters, consumerRegisters, priority;
   int64_t start, tile, element;
-  bool overlaps;
 };
 
 /// sm_90a: 64 rows of a block for each warpgroup, or fewer where few exist. Many
@@ -27,8 +26,9 @@ struct Candidate {
 /// memory holds. Costs are fitted to a sweep on an H200
 /// (docs/results/2026-11-30-matmul.md).
 ///
-/// Launches overlap where a program has all rows there are: of more, programs
-/// share weights, and lose more by running at other times than a launch wins.
+/// Launches overlap where one block has all rows there are (docs/packages.md): of
+/// more, programs share weights, and lose more by running at other times than a
+/// launch wins.
 ///
 /// Products of one operand with several divide the columns: a stage and the
 /// registers hold as many, and cost the same, for all products together.
@@ -37,17 +37,17 @@ struct Candidate {
 /// need registers for what is on its way. Roles of three warpgroups share 168
 /// registers for each thread: what one gains another gives.
 constexpr Candidate kHopper[] = {
-    {16, 32, 128, 18, 1, 8, "bulk", 0, 0, 10, 3485325, 66794, 1914, true},
-    {16, 48, 128, 14, 1, 8, "bulk", 0, 0, 10, 3842837, 3798780, 1701, true},
-    {64, 32, 128, 9, 1, 8, "bulk", 0, 0, 10, 3913486, 208012, 2021, true},
-    {64, 48, 128, 8, 1, 8, "bulk", 0, 0, 10, 3760489, 2550752, 2194, true},
-    {64, 64, 128, 6, 1, 8, "bulk", 0, 0, 10, 2030379, 3934497, 2292, false},
-    {64, 128, 64, 8, 1, 8, "bulk", 0, 0, 10, 1293992, 3968104, 3465, false},
-    {64, 192, 64, 6, 1, 8, "bulk", 0, 0, 10, 4606476, 3993873, 5474, false},
-    {128, 128, 64, 6, 2, 8, "bulk", 40, 232, 10, 1021066, 1804730, 6886, false},
-    {128, 192, 64, 4, 2, 8, "bulk", 40, 232, 10, 4779866, 3711936, 7835, false},
-    {128, 256, 64, 4, 2, 8, "bulk", 40, 232, 10, 4669257, 3992719, 10350, false},
-    {128, 256, 64, 4, 2, 8, "plain", 88, 208, 20, 0, 0, 0, false},
+    {16, 32, 128, 18, 1, 8, "bulk", 0, 0, 10, 2586704, 228868, 1739},
+    {16, 48, 128, 14, 1, 8, "bulk", 0, 0, 10, 2615130, 3688274, 1580},
+    {64, 32, 128, 9, 1, 8, "bulk", 0, 0, 10, 1856002, 372762, 1929},
+    {64, 48, 128, 8, 1, 8, "bulk", 0, 0, 10, 2828612, 2037135, 2088},
+    {64, 64, 128, 6, 1, 8, "bulk", 0, 0, 10, 1266648, 4522974, 2019},
+    {64, 128, 64, 8, 1, 8, "bulk", 0, 0, 10, 1051964, 4494818, 3103},
+    {64, 192, 64, 6, 1, 8, "bulk", 0, 0, 10, 3984579, 4933162, 4351},
+    {128, 128, 64, 6, 2, 8, "bulk", 40, 232, 10, 1131581, 4386907, 5356},
+    {128, 192, 64, 4, 2, 8, "bulk", 40, 232, 10, 4769472, 4565841, 8082},
+    {128, 256, 64, 4, 2, 16, "bulk", 40, 232, 10, 3273825, 6917806, 10595},
+    {128, 256, 64, 4, 2, 8, "plain", 88, 208, 20, 0, 0, 0},
 };
 
 bool hasAtom(pact::ContractOp contract) {
@@ -112,7 +112,7 @@ void schedule::proposeTiles(pact::ContractOp contract, pact::OperatorOp op,
     proposal.roles = roles.vec();
     proposal.priority = c.priority;
     proposal.dims = tileExtents(contract, op);
-    proposal.overlaps = c.overlaps;
+    proposal.overlaps = attr.copiesInBulk();
     if (c.start) {
       lowering::TileFamily family = llvm::cantFail(lowering::tileFamily(op));
       proposal.cost = {family.depthDim, c.start, c.tile, c.element};

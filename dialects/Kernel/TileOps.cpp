@@ -176,6 +176,11 @@ LogicalResult FetchOp::verify() {
     return emitOpError() << "from a vector; blocks hold matrices";
   if (!getBlock().getDefiningOp<AcquireOp>())
     return emitOpError() << "to a block that tile.acquire did not give";
+  auto func = (*this)->getParentOfType<FuncOp>();
+  if (getBoxes() && func && !func.getSchedule().copiesInBulk())
+    return emitOpError() << "of boxes, with copy \""
+                         << func.getSchedule().getCopy()
+                         << "\"; bulk copies have them";
   return success();
 }
 

@@ -163,9 +163,14 @@ def Tile_CommitOp : Tile_StageOp<"commit"> {
   let summary = "says that every block of the acquired stage is being fetched";
   let description = [{
     Each block must have been fetched once since the stage was acquired.
-    Example: see `tile.roles`.
+    `bytes` says how many its fetches copy, where that depends on the launch;
+    otherwise they are those of the blocks. Example: see `tile.roles`;
+    `tile.commit %p bytes %n : ...`.
   }];
-  let assemblyFormat = "$pipe attr-dict `:` qualified(type($pipe))";
+  let arguments = (ins Tile_Pipe:$pipe, Optional<I32>:$bytes);
+  let assemblyFormat = [{
+    $pipe (`bytes` $bytes^)? attr-dict `:` qualified(type($pipe))
+  }];
 }
 
 def Tile_WaitOp : Tile_BlocksOp<"wait"> {
@@ -191,18 +196,33 @@ def Tile_ReleaseOp : Tile_StageOp<"release"> {
   let assemblyFormat = "$pipe attr-dict `:` qualified(type($pipe))";
 }
 
-def Tile_FetchOp : Tile_Op<"fetch", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Tile_FetchOp : Tile_Op<"fetch", [MemoryEffects<[MemRead, MemWrite]>,
+                                     AttrSizedOperandSegments]> {
   let summary = "begins to copy a block of a view";
   let description = [{
     Its first element is at (`row`, `col`); elements beyond the extents arrive
     as zero, `negative` as -0: beside +0 the product is then -0, which no sum
-    can tell from an element that is skipped. Example:
-    `tile.fetch %v[%row, %col] to %a : !tile.view<bf16>, !tile.block<64x64xbf16>`.
+    can tell from an element that is skipped.
+
+    With `boxes` only so many boxes of `rows` rows are copied, from the first row
+    on. The block holds anything in the rows after those.
+
+    `once` says that no other program of the launch takes these elements, so that
+    caches need not keep them.
+
+    Example:
+    ```mlir
+    tile.fetch %v[%row, %col] to %a : !tile.view<bf16>, !tile.block<64x64xbf16>
+    tile.fetch %v[%row, %col] to %a boxes %n of %rows
+      : !tile.view<bf16>, !tile.block<64x64xbf16>
+    ```
   }];
   let arguments = (ins Tile_View:$view, I32:$row, I32:$col, Tile_Block:$block,
-                       UnitAttr:$negative);
+                       Optional<I32>:$boxes, Optional<I32>:$boxRows,
+                       Optional<I1>:$once, UnitAttr:$negative);
   let assemblyFormat = [{
-    $view `[` $row `,` $col `]` `to` $block (`negative` $negative^)? attr-dict `:`
+    $view `[` $row `,` $col `]` `to` $block (`boxes` $boxes^ `of` $boxRows)?
+    (`once` $once^)? (`negative` $negative^)? attr-dict `:`
     qualified(type($view)) `,` qualified(type($block))
   }];
   let hasVerifier = 1;

@@ -8,6 +8,8 @@
 
 #include "dialects/Kernel/KernelDialect.h"
 
+#include <numeric>
+
 #include "dialects/Kernel/TileDialect.h.inc"
 
 #define GET_TYPEDEF_CLASSES

@@ -54,6 +54,13 @@ static int64_t programsOf(const StepPlan &step,
   return rows < 1 ? 0 : (rows - 1) / step.rowsPerProgram + 1;
 }
 
+// Tiles below each other share what they read of the other dim: they lose more by
+// running at other times than a launch that begins early wins.
+static bool mayOverlap(const StepPlan &step, const int64_t extents[maxDims]) {
+  return step.tiles.empty() ||
+         extents[step.tiles.front().first] <= step.tiles.front().second;
+}
+
 static int64_t partsOf(const StepPlan &step, const int64_t extents[maxDims]) {
   if (step.splitDim < 0)
     return step.splitLength;
@@ -129,8 +136,9 @@ static drivers::MapWork mapOf(const Kernel &kernel, const Bound &bound,
   int64_t pitch = bound.strides[slot.tensor][0] * tensor.elementBytes;
   if (rows == 1)
     pitch = (cols * tensor.elementBytes + 15) / 16 * 16;
-  return {index, bound.data[slot.tensor], tensor.type, rows, cols, pitch,
-          slot.box};
+  package::Box box = slot.box;
+  box.rows = box.rowsOf(rows);
+  return {index, bound.data[slot.tensor], tensor.type, rows, cols, pitch, box};
 }
 
 void run(const Kernel &kernel, const Candidate &candidate, const Bound &bound,
@@ -176,7 +184,8 @@ void run(const Kernel &kernel, const Candidate &candidate, const Bound &bound,
     if (all > 0)
       candidate.code->launch({slots.data(), candidate.slots.size(), programs,
                               bound.bytes, args.stream, i, parts, maps.data(),
-                              mapCount});
+                              mapCount,
+                              mayOverlap(candidate.steps[i], bound.dims)});
   }
 }
 

@@ -39,6 +39,7 @@ struct Work {
   int64_t parts = 1; // programs that share the rows of one
   const MapWork *maps = nullptr;
   size_t mapCount = 0;
+  bool mayOverlap = true; // where the step does at all
 };
 
 // The loaded entries of one variant. Of several, each finds what the one

@@ -126,7 +126,7 @@ public:
       parameters[work.maps[i].slot] = &maps[i];
     }
     auto stream = static_cast<typename Gpu::Api::Stream>(work.stream);
-    if (overlaps && Gpu::launchOverlapping(
+    if (overlaps && work.mayOverlap && Gpu::launchOverlapping(
                         api, function, unsigned(ctas), unsigned(work.parts),
                         threads, shared, stream, parameters.data()))
       return;

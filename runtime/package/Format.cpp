@@ -114,10 +114,13 @@ static json argumentJson(const Argument &argument) {
     value["axis"] = argument.axis;
   if (argument.kind == ArgumentKind::Dim)
     value["dim"] = argument.dim;
-  if (argument.kind == ArgumentKind::TensorMap)
+  if (argument.kind == ArgumentKind::TensorMap) {
     value["box"] = {{"rows", argument.box.rows},
                     {"cols", argument.box.cols},
                     {"swizzle", argument.box.swizzle}};
+    if (argument.box.part)
+      value["box"]["part"] = argument.box.part;
+  }
   return value;
 }
 

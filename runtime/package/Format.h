@@ -122,9 +122,14 @@ struct FileEntry {
 };
 
 // A box of a matrix that a copy unit moves at once, in elements. `swizzle`:
-// bytes of its rows, whose 16-byte pieces are permuted.
+// bytes of its rows, whose 16-byte pieces are permuted. Where `part` is not 0, a
+// launch's box has all rows of a matrix that has no more than `rows`, and `part`
+// rows of one that has.
 struct Box {
-  int64_t rows = 0, cols = 0, swizzle = 0;
+  int64_t rows = 0, cols = 0, swizzle = 0, part = 0;
+  int64_t rowsOf(int64_t matrix) const {
+    return !part ? rows : matrix <= rows ? matrix : part;
+  }
   bool operator==(const Box &) const = default;
 };
 
@@ -187,7 +192,8 @@ struct Launch {
   // CTAs that compute a tile together: a cluster.
   int64_t ctasPerProgram = 1;
   // It may be started before what precedes it in its stream has ended, and
-  // waits for that itself before it reads or writes a tensor.
+  // waits for that itself before it reads or writes a tensor. Launches with
+  // several tiles of the first dim are not.
   bool overlaps = false;
 };
 

@@ -71,9 +71,10 @@ Argument parseArgument(const Field &field) {
     field.keys({"kind", "tensor", "box"});
     argument.tensor = field["tensor"].text();
     Field box = field["box"];
-    box.keys({"rows", "cols", "swizzle"});
+    box.keys({"rows", "cols", "swizzle"}, {"part"});
     argument.box = {box["rows"].integer(1, 256), box["cols"].integer(1, 256),
-                    box["swizzle"].integer(0, 128)};
+                    box["swizzle"].integer(0, 128),
+                    box.has("part") ? box["part"].integer(1, 256) : 0};
     break;
   }
   }

@@ -333,6 +333,10 @@ struct Checker {
            "must be multiples of 16 bytes, and no longer than a swizzle of 32, "
            "64 or 128",
            at, argument.tensor, box.cols, box.swizzle);
+    if (box.part > box.rows)
+      fail("{}: tensor map of '{}': part is {}, at most the {} rows of the box "
+           "are allowed",
+           at, argument.tensor, box.part, box.rows);
     auto align = variant.when.align.find(argument.tensor);
     auto multiple = variant.when.strideMultiple.find(argument.tensor);
     if (align == variant.when.align.end() || align->second % 16 ||

@@ -8,8 +8,8 @@
 !pipe = !tile.pipe<2 of !a, !b>
 !sums = !tile.pending<16x32xf32>
 
-// Sixteen rows of `x`, in two panels of 64 columns: 2 x 2 x 16 x 128 bytes of
-// them lie before those of `w`. A program is a CTA.
+// Sixteen rows of `x` at most, in two panels of 64 columns: 2 x 2 x 16 x 128
+// bytes of them lie before those of `w`. A program is a CTA.
 // CHECK-LABEL: llvm.func @few(
 // CHECK-SAME: nvvm.kernel
 // CHECK-NOT: nvvm.cluster_dim
@@ -27,17 +27,36 @@ tile.func @few(%x: !kernel.buffer<bf16>, %sx: i64, %w: !kernel.buffer<bf16>, %sw
   // CHECK-NOT: nvvm.setmaxregister
   tile.roles producer {
     // CHECK-DAG: nvvm.read.ptx.sreg.ctaid.x
+    // CHECK-DAG: %[[BOXES:.*]] = arith.constant 2 : i32
+    // CHECK-DAG: %[[ROWS:.*]] = arith.constant 8 : i32
+    // CHECK-DAG: %[[BYTES:.*]] = arith.constant 12288 : i32
     %row = tile.program
     %depth = arith.constant 0 : i32
+    %boxes = arith.constant 2 : i32
+    %rows = arith.constant 8 : i32
+    %bytes = arith.constant 12288 : i32
+    %alone = arith.constant true
     %a, %b = tile.acquire %pipe : !pipe -> !a, !b
-    // 4096 bytes of x, 8192 of w.
-    // CHECK: %[[BYTES:.*]] = llvm.mlir.constant(12288 : i32)
-    // CHECK: nvvm.mbarrier.arrive.expect_tx %{{.*}}, %[[BYTES]]
-    // CHECK-COUNT-4: nvvm.cp.async.bulk.tensor.shared.cluster.global
+    // Each box of `x` lies below the one before it, 128 bytes a row.
+    // CHECK: scf.for %[[I:.*]] = %{{.*}} to %[[BOXES]] step
+    // CHECK: llvm.mul %[[I]], %[[ROWS]]
+    // CHECK: llvm.mlir.constant(128 : i32)
+    // CHECK-COUNT-2: nvvm.cp.async.bulk.tensor.shared.cluster.global
+    // CHECK-NOT: l2_cache_hint
+    // CHECK: }
+    // What nobody else takes need not stay in the cache.
+    // CHECK: scf.if
+    // CHECK: %[[FIRST:.*]] = llvm.inline_asm {{.*}}evict_first
+    // CHECK-COUNT-2: nvvm.cp.async.bulk.tensor.shared.cluster.global{{.*}}l2_cache_hint = %[[FIRST]]
+    // CHECK: } else {
+    // CHECK-NOT: l2_cache_hint
+    // CHECK-COUNT-2: nvvm.cp.async.bulk.tensor.shared.cluster.global
     // CHECK-NOT: nvvm.cp.async.bulk.tensor.shared.cluster.global
-    tile.fetch %vx[%row, %depth] to %a : !tile.view<bf16>, !a
-    tile.fetch %vw[%row, %depth] to %b : !tile.view<bf16>, !b
-    tile.commit %pipe : !pipe
+    // Bytes are counted when all has been said.
+    // CHECK: nvvm.mbarrier.arrive.expect_tx %{{.*}}, %[[BYTES]]
+    tile.fetch %vx[%row, %depth] to %a boxes %boxes of %rows : !tile.view<bf16>, !a
+    tile.fetch %vw[%row, %depth] to %b once %alone : !tile.view<bf16>, !b
+    tile.commit %pipe bytes %bytes : !pipe
   } consumers {
   ^bb0(%number: i32):
     %a, %b = tile.wait %pipe : !pipe -> !a, !b
@@ -104,8 +123,6 @@ tile.func @pair(%x: !kernel.buffer<bf16>, %sx: i64, %w: !kernel.buffer<bf16>, %s
     %row = tile.program
     %all = tile.programs
     %a, %b = tile.acquire %pipe : !pipe -> !a, !b
-    // CHECK: %[[BYTES:.*]] = llvm.mlir.constant(16384 : i32)
-    // CHECK: nvvm.mbarrier.arrive.expect_tx %{{.*}}, %[[BYTES]]
     // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global
     // CHECK-NOT: multicast_mask
     // CHECK: %[[PART:.*]] = llvm.mlir.constant(4096 : i32)
@@ -113,6 +130,9 @@ tile.func @pair(%x: !kernel.buffer<bf16>, %sx: i64, %w: !kernel.buffer<bf16>, %s
     // CHECK: %[[BOTH:.*]] = llvm.mlir.constant(3 : i16)
     // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global
     // CHECK-SAME: multicast_mask = %[[BOTH]]
+    // 64 rows of `x`, and those of `w` that both bring.
+    // CHECK: %[[BYTES:.*]] = llvm.mlir.constant(16384 : i32)
+    // CHECK: nvvm.mbarrier.arrive.expect_tx %{{.*}}, %[[BYTES]]
     tile.fetch %vx[%row, %row] to %a : !tile.view<bf16>, !a
     tile.fetch %vw[%all, %row] to %b : !tile.view<bf16>, !b
     tile.commit %pipe : !pipe

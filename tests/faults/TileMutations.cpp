@@ -38,6 +38,10 @@ bool addsRows(tile::LoadOp op) {
   return bool(op.getRow().getDefiningOp<arith::AddIOp>());
 }
 
+bool countsBoxes(arith::DivUIOp op) {
+  return llvm::any_of(op->getUsers(), llvm::IsaPred<tile::FetchOp>);
+}
+
 /// A rounding whose value goes on in f32.
 bool goesOn(kernel::NarrowOp op) {
   return op->hasOneUse() && isa<arith::ExtFOp>(*op->getUsers().begin());
@@ -114,6 +118,19 @@ std::vector<Mutation> faults::tileMutations() {
             op.getRowMutable().set(plusOne(builder, op.getRow()));
           },
           -1),
+      tileFault<arith::DivUIOp>(
+          "a box that is left out although it has rows", kResidual, tree,
+          countsBoxes,
+          [](arith::DivUIOp op, OpBuilder &) {
+            // Rounded down: also in the bytes that the stage expects.
+            op->setOperand(0, op.getLhs().getDefiningOp<arith::AddIOp>().getLhs());
+          }),
+      tileFault<tile::CommitOp>(
+          "a byte more than is copied", kResidual, "bytes of a stage, of which",
+          [](tile::CommitOp op) { return bool(op.getBytes()); },
+          [](tile::CommitOp op, OpBuilder &builder) {
+            op.getBytesMutable().assign(plusOne(builder, op.getBytes()));
+          }),
       tileFault<tile::DotOp>(
           "sums that begin anew in every stage", kResidual, tree,
           [](tile::DotOp op) { return bool(op.getSums()); },

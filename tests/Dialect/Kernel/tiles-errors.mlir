@@ -154,6 +154,21 @@ tile.func @f(%x: !kernel.buffer<f16>, %s: i64, %n: i64) slots ["x", "x:0", "n"] 
 
 // -----
 
+tile.func @f(%x: !kernel.buffer<bf16>, %s: i64, %n: i64) slots ["x", "x:0", "n"] schedule <m = 64, n = 8, k = 64, stages = 2, consumers = 1, group = 1, copy = "plain", producer_registers = 0, consumer_registers = 0> {
+  %v = tile.view %x[%n, %n] stride %s : !kernel.buffer<bf16>, !tile.view<bf16>
+  %z = arith.constant 0 : i32
+  %p = tile.pipe : !tile.pipe<2 of !tile.block<64x64xbf16>>
+  tile.roles producer {
+    %b = tile.acquire %p : !tile.pipe<2 of !tile.block<64x64xbf16>> -> !tile.block<64x64xbf16>
+    // expected-error @+1 {{of boxes, with copy "plain"; bulk copies have them}}
+    tile.fetch %v[%z, %z] to %b boxes %z of %z : !tile.view<bf16>, !tile.block<64x64xbf16>
+  } consumers {
+  ^bb0(%c: i32):
+  }
+}
+
+// -----
+
 func.func @f(%a: !tile.block<64x64xbf16>, %c: i32) {
   // expected-error @+1 {{parts have all columns and divide the rows}}
   %b = tile.rows %a part %c : !tile.block<64x64xbf16> -> !tile.block<48x64xbf16>

@@ -35,8 +35,16 @@ tile.func @product(%x: !kernel.buffer<bf16>, %s: i64, %y: !kernel.buffer<bf16>, 
     // CHECK: tile.fetch %{{.*}}[%{{.*}}, %{{.*}}] to %{{.*}} : !tile.view<bf16>, !tile.block<128x64xbf16>
     tile.fetch %from[%p, %zero] to %stage#0 : !tile.view<bf16>, !a
     tile.fetch %from[%n, %zero] to %stage#1 : !tile.view<bf16>, !b
-    // CHECK: tile.commit
+    // CHECK: tile.commit %{{.*}} : !tile.pipe
     tile.commit %pipe : !pipe
+    %next:2 = tile.acquire %pipe : !pipe -> !a, !b
+    // CHECK: tile.fetch %{{.*}}[%{{.*}}, %{{.*}}] to %{{.*}} boxes %{{.*}} of %{{.*}} : !tile.view<bf16>, !tile.block<128x64xbf16>
+    tile.fetch %from[%p, %zero] to %next#0 boxes %p of %n : !tile.view<bf16>, !a
+    // CHECK: tile.fetch %{{.*}}[%{{.*}}, %{{.*}}] to %{{.*}} once %{{.*}} : !tile.view<bf16>
+    %alone = arith.constant true
+    tile.fetch %from[%n, %zero] to %next#1 once %alone : !tile.view<bf16>, !b
+    // CHECK: tile.commit %{{.*}} bytes %{{.*}} : !tile.pipe
+    tile.commit %pipe bytes %n : !pipe
   // CHECK: } consumers {
   } consumers {
   ^bb0(%number: i32):

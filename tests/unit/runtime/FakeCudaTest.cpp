@@ -283,8 +283,11 @@ TEST_CASE("tiles: persistent programs, and a tensor map by value") {
   };
   log.parameters = 7;
   int overlapped = log.overlaps;
+  REQUIRE(launch(64, 33, 40) == "");
+  CHECK(log.overlaps == overlapped + 1); // and no launch of other packages
+  // Tiles below each other run when others do.
   REQUIRE(launch(65, 33, 40) == "");
-  CHECK(log.overlaps == overlapped + 1); // and no other launch of this file
+  CHECK(log.overlaps == overlapped + 1);
   CHECK(log.grid == 2 * 5); // of tokens and of hidden
   CHECK(log.shared == 200000);
   CHECK(log.slots[6] == 0xb0c5);
@@ -299,6 +302,21 @@ TEST_CASE("tiles: persistent programs, and a tensor map by value") {
   // One row has no pitch of its own.
   REQUIRE(launch(1, 33, 1) == "");
   CHECK(log.mapPitch == 144);
+  // Boxes of all rows, where these are no more than a block's, or of a part.
+  for (auto [part, rows, box] :
+       {std::tuple(16, 1, 1), {16, 64, 64}, {16, 65, 16}, {0, 1, 64}}) {
+    Scratch other;
+    Package with;
+    with.add(contract);
+    package::Variant parts = mappedTiles(contract, "x", 8);
+    parts.arguments.back().box.part = part;
+    with.add(parts, elf);
+    with.write(other / "pkg");
+    OpenPackage opened = open(other / "pkg");
+    OpenKernel another = test::kernel(opened, cuda);
+    REQUIRE(launchRows(another, rows, 33, 40, 33) == "");
+    CHECK(log.mapBox[1] == uint32_t(box));
+  }
   // More tiles than the device has multiprocessors.
   REQUIRE(launch(1, 1100, 1100) == "");
   CHECK(log.grid == 132);

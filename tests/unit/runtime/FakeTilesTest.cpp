@@ -164,6 +164,15 @@ TEST_CASE("a cost and a cluster are format 3, and checked") {
              Contains("variants[0].launch.overlaps: is true, but there are no "
                       "tiles"));
   CHECK_THAT(refused([](auto &v) {
+               package::Argument map;
+               map.kind = package::ArgumentKind::TensorMap;
+               map.tensor = "x";
+               map.box = {64, 32, 128, 65};
+               v.arguments.push_back(map);
+             }),
+             Contains("tensor map of 'x': part is 65, at most the 64 rows of "
+                      "the box are allowed"));
+  CHECK_THAT(refused([](auto &v) {
                v.launch = package::Launch();
                v.launch.parallelDims = {"tokens"};
              }),
