@@ -78,7 +78,15 @@ LogicalResult PanelKernel::convert(Operation *op) {
       .Case([&](tile::ChainOp each) { return chain(each); })
       .Case([&](tile::DotOp each) { return dot(each); })
       // Values are computed where they are put.
-      .Case<tile::AwaitOp, tile::MapOp, tile::LoadOp>([&](auto) { return success(); })
+      .Case<tile::MapOp, tile::LoadOp>([&](auto) { return success(); })
+      .Case([&](tile::AwaitOp each) {
+        begun.awaited = each;
+        return success();
+      })
+      .Case([&](tile::HoldOp each) {
+        hold(each);
+        return success();
+      })
       .Case([&](tile::PutOp each) { return put(each); })
       .Default([&](Operation *each) {
         return each->emitOpError("has no form on CPUs");

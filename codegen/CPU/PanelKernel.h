@@ -97,6 +97,8 @@ private:
   //--- sums --------------------------------------------------------------===//
   void begin(tile::BeginOp op);
   mlir::LogicalResult chain(tile::ChainOp op);
+  void hold(tile::HoldOp op);
+  Value placeOf(mlir::Type type, Value row, Value col);
   mlir::LogicalResult put(tile::PutOp op);
   /// The vector of elements of values at a row and a column of a block.
   Value valuesAt(Value values, Value row, Value col);
@@ -120,6 +122,15 @@ private:
   Value program;
   llvm::DenseMap<Value, Matrix> views;
   llvm::DenseMap<Value, Panels> packed;
+  /// The sums that were begun last: where they are, how many rows and columns
+  /// of them there are, and what they are once they are complete.
+  struct Begun {
+    Value sums, rows, cols;
+    mlir::Type type;
+    Value awaited;
+  } begun;
+  llvm::DenseMap<Value, Value> held; ///< where its slot is
+  llvm::DenseMap<std::pair<int64_t, mlir::Type>, Value> slots;
   llvm::SmallVector<mlir::Operation *> done;
 };
 

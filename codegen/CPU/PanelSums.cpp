@@ -36,12 +36,25 @@ static Operation *firstProduct(Value sums) {
   return nullptr;
 }
 
+/// Whether all that is made of values is stored before `op`, in its block.
+static bool isStoredBefore(Value values, Operation *op) {
+  return llvm::all_of(values.getUsers(), [&](Operation *user) {
+    if (isa<tile::MapOp>(user))
+      return isStoredBefore(user->getResult(0), op);
+    return user->getBlock() == op->getBlock() && user->isBeforeInBlock(op);
+  });
+}
+
 /// +0, or what any first product goes into unchanged. Of rows and columns of
-/// panels, those that are there.
+/// panels, those that are there. Sums of parts take the place of those before
+/// them, once these are held.
 void PanelKernel::begin(tile::BeginOp op) {
   tile::PendingType type = op.getType();
   Type element = type.getElementType();
-  Value sums = scratch(element, type.getRows() * type.getCols());
+  bool isFree = begun.sums && begun.type == type && begun.awaited &&
+                isStoredBefore(begun.awaited, op);
+  Value sums = isFree ? begun.sums
+                      : scratch(element, type.getRows() * type.getCols());
   Value rows = i64(type.getRows()), cols = i64(type.getCols());
   if (Operation *product = firstProduct(op))
     for (auto [operand, extent] :
@@ -52,6 +65,7 @@ void PanelKernel::begin(tile::BeginOp op) {
           *extent = least(*extent, binary<LLVM::SubOp>(
                                        views[pack.getView()].rows,
                                        wide(pack.getRow())));
+  begun = {sums, rows, cols, type, {}};
   Value neutral =
       real(lanesOf(element), op.getStart() == "first" ? -0.0 : 0.0);
   Panels a{{}, {}, rows, {}, schedule.getPanelRows(), element},
@@ -148,9 +162,18 @@ Value PanelKernel::valuesAt(Value values, Value row, Value col) {
   }
   if (auto loaded = values.getDefiningOp<tile::LoadOp>())
     return loadedAt(loaded, row, col);
-  auto await = values.getDefiningOp<tile::AwaitOp>();
-  tile::ValuesType type = await.getType();
+  auto type = cast<tile::ValuesType>(values.getType());
   Type element = type.getElementType();
+  Value place = placeOf(type, row, col);
+  if (Value slot = held.lookup(values))
+    return load(lanesOf(element), at(slot, element, place));
+  auto await = values.getDefiningOp<tile::AwaitOp>();
+  return load(lanesOf(element), at(await.getSums(), element, place));
+}
+
+/// Where sums of that type, or what is held like them, have an element.
+Value PanelKernel::placeOf(Type values, Value row, Value col) {
+  auto type = cast<tile::ValuesType>(values);
   int64_t height = schedule.getPanelRows(), width = schedule.getPanelCols();
   auto over = [&](Value index, int64_t by) {
     return binary<LLVM::UDivOp>(index, i64(by));
@@ -160,9 +183,25 @@ Value PanelKernel::valuesAt(Value values, Value row, Value col) {
   };
   Value tile = add(mul(over(col, width), i64(type.getRows() / height)),
                    over(row, height));
-  Value place = add(mul(tile, i64(height * width)),
-                    add(mul(rest(row, height), i64(width)), rest(col, width)));
-  return load(lanesOf(element), at(await.getSums(), element, place));
+  return add(mul(tile, i64(height * width)),
+             add(mul(rest(row, height), i64(width)), rest(col, width)));
+}
+
+/// Laid out as sums are, of those that the last ones have. Each vector is read before its place is written, so
+/// that values may take the slot of what they are made of.
+void PanelKernel::hold(tile::HoldOp op) {
+  tile::ValuesType type = op.getType();
+  Type element = type.getElementType();
+  Value &slot = slots[{int64_t(op.getSlot()), element}];
+  if (!slot)
+    slot = scratch(element, type.getRows() * type.getCols());
+  held[op] = slot;
+  loop(i64(0), begun.rows, 1, [&](Value row) {
+    loop(i64(0), begun.cols, schedule.getLanes(), [&](Value col) {
+      store(valuesAt(op.getValues(), row, col),
+            at(slot, element, placeOf(type, row, col)));
+    });
+  });
 }
 
 LogicalResult PanelKernel::put(tile::PutOp op) {

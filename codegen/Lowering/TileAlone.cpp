@@ -46,32 +46,33 @@ void TileProgram::computeAlone() {
   }
   Value program = tile::ProgramOp::create(builder, loc, builder.getI32Type());
   blockAt(program, [&](Value row, Value col) {
-    SmallVector<Value> none;
-    for (pact::ReduceOp dot : family.dots) {
-      auto attr = cast<pact::NodeAttr>(contract.getNodes().get(dot.getNode()));
-      none.push_back(tile::BeginOp::create(
-          builder, loc, sumsType(),
-          attr.getStart() == algebra::Start::First ? "first" : "identity"));
-    }
-    scf::ForOp stages = forEachStage(i32(0), none);
-    {
-      OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPointToStart(stages.getBody());
-      Value depth = arith::MulIOp::create(
-          builder, loc, stages.getInductionVar(), i32(schedule.getK()));
-      Value rows = tile::PackOp::create(builder, loc, blockA, a, row, depth);
-      SmallVector<Value> next;
-      for (auto [dot, block, view, sums] :
-           llvm::zip(family.dots, blockB, b, stages.getRegionIterArgs())) {
-        Value cols =
-            tile::PackOp::create(builder, loc, block, view, col, depth);
-        next.push_back(take(dot, rows, cols, sums));
+    SmallVector<Value> sums = sumsOfParts([&](Stages part) {
+      SmallVector<Value> none;
+      for (pact::ReduceOp dot : family.dots) {
+        auto attr = cast<pact::NodeAttr>(contract.getNodes().get(dot.getNode()));
+        none.push_back(tile::BeginOp::create(
+            builder, loc, sumsType(),
+            attr.getStart() == algebra::Start::First ? "first" : "identity"));
       }
-      scf::YieldOp::create(builder, loc, next);
-    }
+      scf::ForOp stages = forEachStage(part.first, part.end, none);
+      {
+        OpBuilder::InsertionGuard guard(builder);
+        builder.setInsertionPointToStart(stages.getBody());
+        Value depth = arith::MulIOp::create(
+            builder, loc, stages.getInductionVar(), i32(schedule.getK()));
+        Value rows = tile::PackOp::create(builder, loc, blockA, a, row, depth);
+        SmallVector<Value> next;
+        for (auto [dot, block, view, before] :
+             llvm::zip(family.dots, blockB, b, stages.getRegionIterArgs())) {
+          Value cols =
+              tile::PackOp::create(builder, loc, block, view, col, depth);
+          next.push_back(take(dot, rows, cols, before));
+        }
+        scf::YieldOp::create(builder, loc, next);
+      }
+      return await(stages.getResults());
+    });
     SmallVector<Value> loaded = loadOthers(row, col);
-    tile::PutOp::create(builder, loc,
-                        epilogue(await(stages.getResults()), loaded), result,
-                        row, col);
+    tile::PutOp::create(builder, loc, epilogue(sums, loaded), result, row, col);
   });
 }

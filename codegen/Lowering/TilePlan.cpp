@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/Lowering/TilePlan.h"
 
+#include "codegen/Lowering/TileParts.h"
+
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -24,17 +26,17 @@ SmallVector<std::string> dimsOf(Value value) {
   return dims;
 }
 
-/// A chain visits every element once in ascending order exactly if each digit
-/// is merged right after those to its right, and one through fused steps if no
-/// block ends within a step either. An atom of one term is a primitive, whose
-/// chain has no fused steps.
+/// A chain visits every element of its part once in ascending order exactly if
+/// each digit is merged right after those to its right, and one through fused
+/// steps if no block ends within a step either. An atom of one term is a
+/// primitive, whose chain has no fused steps. Above chains, parts are complete.
 llvm::Error checkTree(StringRef node, pact::NodeAttr attr,
                       const algebra::Atom &atom) {
   bool fused = atom.terms > 1;
   const algebra::Partition &partition = attr.getPartition().getValue();
   std::vector<algebra::BoundMerge> merges =
       attr.getMerge().getValue().bind(partition);
-  int digits = partition.size();
+  int digits = partition.size(), chains = algebra::accumulatorEntries(merges);
   for (auto [i, merge] : llvm::enumerate(merges)) {
     const algebra::Digit &digit = partition.digits()[merge.digit];
     if (merge.digit != digits - 1 - int(i))
@@ -45,13 +47,10 @@ llvm::Error checkTree(StringRef node, pact::NodeAttr attr,
       return refusal("node {0}: partition: '{1}' has blocks between offsets; "
                      "tiles take digits with a radix or '*'",
                      node, digit.name);
-    if (merge.from || merge.in)
-      return refusal("node {0}: merge: '{1}' rounds its parts; an accumulator "
-                     "of a matrix unit rounds only as its atom says",
-                     node, digit.name);
     algebra::Form wanted =
         fused && i == 0 ? algebra::Form::Fused : algebra::Form::Chain;
-    if (merge.form != wanted)
+    bool isPart = chains > 0 && int(i) >= chains;
+    if (!isPart && merge.form != wanted)
       return refusal("node {0}: merge: '{1} {2}'; tiles run {3}", node,
                      digit.name, algebra::name(merge.form),
                      fused ? "fused(" + atom.text() +
@@ -69,6 +68,20 @@ llvm::Error checkTree(StringRef node, pact::NodeAttr attr,
                        node, digit.name, length, atom.terms);
   }
   return llvm::Error::success();
+}
+
+bool hasParts(pact::NodeAttr attr) {
+  std::vector<algebra::BoundMerge> merges =
+      attr.getMerge().getValue().bind(attr.getPartition().getValue());
+  return algebra::accumulatorEntries(merges) < int(merges.size());
+}
+
+/// Parts merged by bits from high to low are visited as these are reversed.
+bool visitsInOrder(pact::NodeAttr attr) {
+  return llvm::none_of(attr.getMerge().getValue().entries(),
+                       [](const algebra::MergeEntry &entry) {
+                         return entry.form == algebra::Form::Halving;
+                       });
 }
 
 } // namespace
@@ -237,6 +250,18 @@ static llvm::Error checkDot(pact::ContractOp contract, const TileFamily &family,
                    node);
   if (llvm::Error error = checkTree(node, attr, steps))
     return error;
+  if (llvm::Error error = checkParts(
+          node, attr, contract.getDims().getAs<IntegerAttr>(family.depthDim),
+          schedule.getK()))
+    return error;
+  if (family.dots.size() > 1 && hasParts(attr))
+    return refusal("node {0}: merge: '{1}'; of several products tiles compute "
+                   "the sums as one chain each",
+                   node, attr.getMerge().getValue().texts().back());
+  if (schedule.sharesCopies() && !visitsInOrder(attr))
+    return refusal("node {0}: merge: parts are not computed in their order; "
+                   "where consumers copy they are, merged by fold or pairwise",
+                   node);
   if (schedule.getK() % steps.terms)
     return refusal("schedule: stages of {0} elements, which steps of {1} do "
                    "not divide",

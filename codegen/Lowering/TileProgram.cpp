@@ -9,6 +9,24 @@ using namespace mlir;
 using namespace bitpact;
 using namespace bitpact::lowering;
 
+TileProgram::TileProgram(pact::ContractOp contract, TileFamily of,
+                         tile::FuncOp func)
+    : contract(contract), family(std::move(of)), func(func),
+      schedule(func.getSchedule()), builder(func.getContext()),
+      loc(func.getLoc()) {
+  builder.setInsertionPointToStart(&func.getBody().front());
+  auto node = cast<pact::NodeAttr>(
+      contract.getNodes().get(family.dots.front().getNode()));
+  // That of all products.
+  accumulator = cast<FloatType>(node.getAccumulator());
+  // Where it is open there is one chain, whatever it is.
+  auto depth = contract.getDims().getAs<IntegerAttr>(family.depthDim);
+  if (depth && depth.getInt() != ShapedType::kDynamic)
+    extent = depth.getInt();
+  parts = partsOf(node, extent);
+  chains = chainsOf(parts);
+}
+
 Value TileProgram::view(StringRef tensor, StringRef rowDim, StringRef colDim) {
   return tile::ViewOp::create(
       builder, loc, tile::ViewType::get(builder.getContext(), typeOf(tensor)),
@@ -66,21 +84,15 @@ void TileProgram::blockAt(Value index, Body body) {
   body(mul(row, i32(schedule.getM())), mul(col, i32(schedule.getN())));
 }
 
-scf::ForOp TileProgram::forEachStage(Value first, ValueRange carried) {
-  return scf::ForOp::create(builder, loc, first, depthBlocks, i32(1), carried);
-}
-
-/// That of all products.
-Type TileProgram::accumulator() {
-  return cast<pact::NodeAttr>(
-             contract.getNodes().get(family.dots.front().getNode()))
-      .getAccumulator();
+scf::ForOp TileProgram::forEachStage(Value first, Value end,
+                                     ValueRange carried) {
+  return scf::ForOp::create(builder, loc, first, end, i32(1), carried);
 }
 
 tile::PendingType TileProgram::sumsType() {
   return tile::PendingType::get(builder.getContext(),
                                 schedule.rowsPerConsumer(), schedule.getN(),
-                                accumulator());
+                                accumulator);
 }
 
 tile::ValuesType TileProgram::valuesOf(Type element) {
@@ -103,7 +115,7 @@ SmallVector<Value> TileProgram::await(ValueRange sums) {
   SmallVector<Value> complete;
   for (Value each : sums)
     complete.push_back(tile::AwaitOp::create(builder, loc,
-                                             valuesOf(accumulator()), each));
+                                             valuesOf(accumulator), each));
   return complete;
 }
 

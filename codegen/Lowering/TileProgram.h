@@ -4,6 +4,7 @@
 #ifndef BITPACT_CODEGEN_LOWERING_TILEPROGRAM_H
 #define BITPACT_CODEGEN_LOWERING_TILEPROGRAM_H
 
+#include "codegen/Lowering/TileParts.h"
 #include "codegen/Lowering/TilePlan.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -14,12 +15,7 @@ namespace bitpact::lowering {
 /// Writes the body of one kernel.
 class TileProgram {
 public:
-  TileProgram(pact::ContractOp contract, TileFamily family, tile::FuncOp func)
-      : contract(contract), family(std::move(family)), func(func),
-        schedule(func.getSchedule()), builder(func.getContext()),
-        loc(func.getLoc()) {
-    builder.setInsertionPointToStart(&func.getBody().front());
-  }
+  TileProgram(pact::ContractOp contract, TileFamily family, tile::FuncOp func);
 
   void emit();
 
@@ -47,16 +43,32 @@ private:
                    llvm::StringRef colDim);
   mlir::Value viewOf(pact::InputOp input);
   void forEachBlock(Body body);
-  /// A loop over stages from `first`.
-  mlir::scf::ForOp forEachStage(mlir::Value first, mlir::ValueRange carried);
+  /// Stages of one chain.
+  struct Stages {
+    mlir::Value first, end;
+    bool isFirst, isLast; ///< of the chains of a block
+  };
+  /// A loop over stages from `first` to `end`.
+  mlir::scf::ForOp forEachStage(mlir::Value first, mlir::Value end,
+                                mlir::ValueRange carried);
   void blockAt(mlir::Value index, Body body);
   tile::PendingType sumsType();
-  mlir::Type accumulator();
   tile::ValuesType valuesOf(mlir::Type element);
   llvm::SmallVector<mlir::Value> loadOthers(mlir::Value row, mlir::Value col);
   /// One for each product, complete.
   llvm::SmallVector<mlir::Value> await(mlir::ValueRange sums);
   mlir::Value epilogue(mlir::ValueRange sums, mlir::ValueRange others);
+
+  // TileMerges.cpp
+  Stages stagesOf(const PartTree &chain);
+  /// Complete sums of one chain, one for each product.
+  using SumsOf = llvm::function_ref<llvm::SmallVector<mlir::Value>(Stages)>;
+  /// The sums of a block, of which `sumsOf` computes one chain after the other:
+  /// in the accumulator's format.
+  llvm::SmallVector<mlir::Value> sumsOfParts(SumsOf sumsOf);
+  mlir::Value valueOf(const PartTree &tree, int64_t slot, SumsOf sumsOf);
+  mlir::Value rounded(mlir::ValueRange values,
+                      llvm::ArrayRef<algebra::Format> roundings);
 
   // TileRoles.cpp: a producer and consumers, or consumers that copy.
   void produce();
@@ -83,6 +95,10 @@ private:
   TileFamily family;
   tile::FuncOp func;
   tile::ScheduleAttr schedule;
+  mlir::FloatType accumulator;
+  int64_t extent = 1; ///< of the reduced dim, where it is fixed
+  PartTree parts;
+  std::vector<const PartTree *> chains;
   mlir::OpBuilder builder;
   mlir::Location loc;
   mlir::Value a, result, pipe;

@@ -12,11 +12,19 @@ void TileProgram::produce() {
   forEachBlock([&](Value row, Value col) {
     if (schedule.copiesInBulk() && schedule.getCluster() == 1)
       countBoxes(row);
-    scf::ForOp stages = forEachStage(i32(0), {});
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(stages.getBody());
-    fetchStage(row, col, stages.getInductionVar());
-    commit(stageBytes);
+    // Chains that follow each other along the dim are one loop.
+    for (size_t i = 0, next; i < chains.size(); i = next) {
+      for (next = i + 1; next < chains.size() &&
+                         chains[next - 1]->end == chains[next]->first;)
+        ++next;
+      scf::ForOp stages =
+          forEachStage(stagesOf(*chains[i]).first,
+                       stagesOf(*chains[next - 1]).end, {});
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(stages.getBody());
+      fetchStage(row, col, stages.getInductionVar());
+      commit(stageBytes);
+    }
   });
 }
 
@@ -117,25 +125,31 @@ SmallVector<Value> TileProgram::settle(ValueRange sums, int64_t stages) {
 /// unit busy while the producer refills.
 void TileProgram::consume(Value number) {
   forEachBlock([&](Value row, Value col) {
-    // The first stage begins the sums.
-    SmallVector<Value> first =
-        dot(number, waitForStage(), {}, columnsOf(i32(0)));
-    scf::ForOp stages = forEachStage(i32(1), first);
-    {
-      OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPointToStart(stages.getBody());
-      SmallVector<Value> next =
-          dot(number, waitForStage(), stages.getRegionIterArgs(),
-              columnsOf(stages.getInductionVar()));
-      SmallVector<Value> settled = settle(next, /*stages=*/1);
-      tile::ReleaseOp::create(builder, loc, pipe);
-      scf::YieldOp::create(builder, loc, settled);
-    }
     Value above = ownRow(number, row);
-    // Before the sums are complete, so that both are awaited at one time.
-    SmallVector<Value> loaded = loadOthers(above, col);
-    SmallVector<Value> sums = await(stages.getResults());
-    tile::ReleaseOp::create(builder, loc, pipe);
+    SmallVector<Value> loaded;
+    SmallVector<Value> sums = sumsOfParts([&](Stages part) {
+      // The first stage begins the sums.
+      SmallVector<Value> first =
+          dot(number, waitForStage(), {}, columnsOf(part.first));
+      Value second = arith::AddIOp::create(builder, loc, part.first, i32(1));
+      scf::ForOp stages = forEachStage(second, part.end, first);
+      {
+        OpBuilder::InsertionGuard guard(builder);
+        builder.setInsertionPointToStart(stages.getBody());
+        SmallVector<Value> next =
+            dot(number, waitForStage(), stages.getRegionIterArgs(),
+                columnsOf(stages.getInductionVar()));
+        SmallVector<Value> settled = settle(next, /*stages=*/1);
+        tile::ReleaseOp::create(builder, loc, pipe);
+        scf::YieldOp::create(builder, loc, settled);
+      }
+      // Before the sums are complete, so that both are awaited at one time.
+      if (part.isLast)
+        loaded = loadOthers(above, col);
+      SmallVector<Value> complete = await(stages.getResults());
+      tile::ReleaseOp::create(builder, loc, pipe);
+      return complete;
+    });
     tile::PutOp::create(builder, loc, epilogue(sums, loaded), result, above,
                         col);
   });
@@ -168,31 +182,46 @@ void TileProgram::copyAndConsume(Value number) {
       commit();
       return Sums();
     });
-    Sums sums;
-    for (size_t i = 0; i < family.dots.size(); ++i)
-      sums.push_back(tile::StartOp::create(builder, loc, sumsType()));
     // What lies in registers on its way is committed once the products, which
     // take as long as it does, have begun.
     bool late = schedule.getCopy() == "registers";
-    sums = loop(early, depthBlocks, sums, [&](Value stage, ValueRange carried) {
-      tile::WaitOp ready = waitForStage(/*ahead=*/most - 1);
-      fetchStage(row, col, stage);
-      if (!late)
-        commit();
-      Sums next = multiply(ready, carried, Value());
-      if (late)
-        commit();
-      tile::ReleaseOp::create(builder, loc, pipe);
-      return next;
-    });
     Value last = arith::SubIOp::create(builder, loc, depthBlocks, early);
-    sums = loop(last, depthBlocks, sums, [&](Value stage, ValueRange carried) {
-      Sums next = multiply(waitForStage(), carried, columnsOf(stage));
-      tile::ReleaseOp::create(builder, loc, pipe);
-      return next;
+    SmallVector<Value> loaded;
+    Sums complete = sumsOfParts([&](Stages part) {
+      // Stages are copied `early` before they are multiplied, also those of the
+      // next part.
+      Value begin = arith::AddIOp::create(builder, loc, part.first, early),
+            end = depthBlocks, tail = last;
+      if (!part.isLast)
+        end = arith::MinUIOp::create(
+            builder, loc, arith::AddIOp::create(builder, loc, part.end, early),
+            depthBlocks);
+      if (!part.isFirst)
+        tail = arith::MaxUIOp::create(builder, loc, part.first, last);
+      Sums sums;
+      for (size_t i = 0; i < family.dots.size(); ++i)
+        sums.push_back(tile::StartOp::create(builder, loc, sumsType()));
+      sums = loop(begin, end, sums, [&](Value stage, ValueRange carried) {
+        tile::WaitOp ready = waitForStage(/*ahead=*/most - 1);
+        fetchStage(row, col, stage);
+        if (!late)
+          commit();
+        Sums next = multiply(ready, carried, Value());
+        if (late)
+          commit();
+        tile::ReleaseOp::create(builder, loc, pipe);
+        return next;
+      });
+      sums = loop(tail, part.end, sums, [&](Value stage, ValueRange carried) {
+        Sums next = multiply(waitForStage(), carried, columnsOf(stage));
+        tile::ReleaseOp::create(builder, loc, pipe);
+        return next;
+      });
+      if (part.isLast)
+        loaded = loadOthers(ownRow(number, row), col);
+      return await(sums);
     });
-    SmallVector<Value> loaded = loadOthers(ownRow(number, row), col);
-    tile::PutOp::create(builder, loc, epilogue(await(sums), loaded), result,
+    tile::PutOp::create(builder, loc, epilogue(complete, loaded), result,
                         ownRow(number, row), col);
   });
 }

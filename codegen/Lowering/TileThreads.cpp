@@ -225,6 +225,12 @@ LogicalResult TileThreads::convert(Operation *op) {
         return success();
       })
       .Case([&](tile::MapOp op) { return map(op); })
+      // Every map is computed where it stands.
+      .Case([&](tile::HoldOp op) {
+        SmallVector<Value> held = values.find(op.getValues())->second;
+        values[op.getResult()] = std::move(held);
+        return success();
+      })
       .Case([&](tile::PutOp op) { return put(op), success(); })
       .Default([&](Operation *op) {
         return op->emitOpError() << "has no form where consumers copy";

@@ -276,6 +276,7 @@ LogicalResult TileKernel::convert(Operation *op) {
       .Case([&](tile::LoadOp op) { return load(op), success(); })
       // Elements are computed where they are put.
       .Case([](tile::MapOp) { return success(); })
+      .Case([&](tile::HoldOp op) { return hold(op); })
       .Case([&](tile::PutOp op) { return put(op); })
       .Default([](Operation *op) {
         return op->emitOpError("has no form on sm_90a");

@@ -100,6 +100,13 @@ private:
   void loadPortion(tile::LoadOp op, size_t portion);
   void loadAhead(mlir::Value values, size_t pair);
 
+  // TileHeld.cpp
+  mlir::LogicalResult hold(tile::HoldOp op);
+  mlir::Value heldAt(tile::HoldOp op);
+  mlir::Value heldPair(mlir::Value first, tile::HoldOp op, size_t number);
+  mlir::Value loadHeld(tile::HoldOp op, size_t number);
+  llvm::SmallVector<mlir::Value> pinned(llvm::ArrayRef<mlir::Value> pairs);
+
   // TileResults.cpp
   mlir::Value pairOf(mlir::Value values, size_t number);
   mlir::Value mapPair(tile::MapOp op, llvm::ArrayRef<mlir::Value> pairs);

@@ -4,6 +4,7 @@
 #include "codegen/NVPTX/TileLayout.h"
 
 #include "codegen/Lowering/TileBoxes.h"
+#include "codegen/Lowering/TileParts.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
@@ -16,6 +17,8 @@ namespace {
 
 /// Rows of a box of the copy unit, and CTAs of a cluster.
 constexpr int64_t kMostBoxRows = 256, kMostCluster = 8;
+/// Registers of a multiprocessor, and the most of a thread.
+constexpr int64_t kRegisters = 65536, kMostOfThread = 255;
 /// Rows after which the pattern of swizzled pieces repeats.
 constexpr int64_t kSwizzleRows = kSwizzleAtom / kSwizzledRow;
 
@@ -47,10 +50,10 @@ llvm::Error checkDot(tile::DotOp dot) {
 /// eights. A role that asks for more than others have given back would wait
 /// for them forever.
 llvm::Error checkRegisters(tile::ScheduleAttr schedule, int64_t threads) {
-  constexpr int64_t registers = 65536, unit = 8, mostOfThread = 255;
+  constexpr int64_t unit = 8;
   if (!schedule.getProducerRegisters() || !schedule.getConsumerRegisters())
     return llvm::Error::success();
-  int64_t each = std::min(registers / threads, mostOfThread) / unit * unit;
+  int64_t each = std::min(kRegisters / threads, kMostOfThread) / unit * unit;
   int64_t wanted = kWarpgroup * (schedule.getProducerRegisters() +
                                  schedule.consumersPerUnit() *
                                      schedule.getConsumerRegisters());
@@ -100,6 +103,31 @@ TileLayout::Place placeOf(tile::BlockType type, size_t number, Waits waits,
   if (!place.isShared)
     place.rows /= schedule.getCluster();
   return place;
+}
+
+/// Values that wait for other sums have registers as far as there are any.
+void placeHeld(tile::FuncOp func, TileLayout &layout) {
+  tile::ScheduleAttr schedule = func.getSchedule();
+  std::vector<unsigned> bits;
+  int64_t cols = 0;
+  func.walk([&](tile::HoldOp hold) {
+    tile::ValuesType type = hold.getType();
+    cols = type.getCols();
+    bits.resize(std::max(bits.size(), size_t(hold.getSlot()) + 1));
+    unsigned &most = bits[size_t(hold.getSlot())];
+    most = std::max(most, type.getElementType().getIntOrFloatBitWidth());
+  });
+  int64_t registers = schedule.getConsumerRegisters();
+  if (!registers)
+    registers = std::min(kRegisters / layout.threads, kMostOfThread);
+  layout.heldInRegisters = lowering::slotsInRegisters(
+      bits, kDotRows * cols / kWarpgroup, registers);
+  layout.held.resize(bits.size());
+  for (size_t i = layout.heldInRegisters; i < bits.size(); ++i) {
+    layout.held[i] = layout.sharedBytes;
+    layout.sharedBytes +=
+        schedule.consumersPerUnit() * kDotRows * cols * bits[i] / 8;
+  }
 }
 
 /// The blocks of a pipe that are multiplied with one operand: its last ones, or
@@ -220,6 +248,7 @@ llvm::Expected<TileLayout> codegen::layOut(tile::FuncOp func) {
     if (schedule.copiesInBulk())
       layout.mapOf(layout.mapOf(func, fetch));
   });
+  placeHeld(func, layout);
   int64_t barriers = 0;
   for (auto &[value, place] : layout.pipes)
     barriers += 2 * 8 * cast<tile::PipeType>(value.getType()).getStages();

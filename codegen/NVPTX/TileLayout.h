@@ -65,6 +65,9 @@ struct TileLayout {
   /// Where the consumers put results together, `stagings` boxes each; none if
   /// they write from registers.
   int64_t staging = 0, stagings = 0;
+  /// Slots of values in registers, the first ones; where others lie, by slot.
+  size_t heldInRegisters = 0;
+  llvm::SmallVector<int64_t> held;
 
   /// That of a block which acquire or wait gives.
   const Place &placeOf(mlir::Value block) const;

@@ -79,6 +79,9 @@ Value TileKernel::mapPair(tile::MapOp op, ArrayRef<Value> operands) {
 
 /// Null where a map has arithmetic without a form here.
 Value TileKernel::pairOf(Value values, size_t number) {
+  auto hold = values.getDefiningOp<tile::HoldOp>();
+  if (hold && hold.getSlot() >= layout.heldInRegisters)
+    return loadHeld(hold, number);
   auto map = values.getDefiningOp<tile::MapOp>();
   if (!map)
     return pairs.find(values)->second[number];

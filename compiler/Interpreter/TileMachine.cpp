@@ -220,9 +220,11 @@ LogicalResult TileMachine::scalar(Role &role, Operation &op) {
       return success();
     }
   std::optional<uint64_t> result;
-  if (auto least = dyn_cast<arith::MinUIOp>(op)) {
-    result = std::min(uint64_t(get<int64_t>(role, least.getLhs())),
-                      uint64_t(get<int64_t>(role, least.getRhs())));
+  if (isa<arith::MinUIOp, arith::MaxUIOp>(op)) {
+    auto [least, most] =
+        std::minmax({uint64_t(get<int64_t>(role, op.getOperand(0))),
+                     uint64_t(get<int64_t>(role, op.getOperand(1)))});
+    result = isa<arith::MinUIOp>(op) ? least : most;
   } else {
     std::optional<Action> action = actionOf(&op);
     if (!action || isFloat(action->type))
@@ -262,6 +264,7 @@ TileMachine::Outcome TileMachine::execute(Role &role, Operation &op) {
       .Case([&](tile::SettleOp each) { return outcomeOf(settle(role, each)); })
       .Case([&](tile::AwaitOp each) { return outcomeOf(await(role, each)); })
       .Case([&](tile::LoadOp each) { return outcomeOf(load(role, each)); })
+      .Case([&](tile::HoldOp each) { return outcomeOf(hold(role, each)); })
       .Case([&](tile::PutOp each) { return outcomeOf(store(role, each)); })
       .Case([&](tile::ViewOp each) { return outcomeOf(view(role, each)); })
       .Case([&](tile::MapOp map) {

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <memory>
 #include <variant>
 
@@ -65,6 +66,11 @@ struct TileValues {
   bool first = false; ///< the first product is the sum
   mutable tile::MapOp map;
   std::vector<std::shared_ptr<const TileValues>> from;
+  /// Those of `from` as they are, in a slot, the n-th that it took.
+  struct Slot {
+    int64_t slot, taken;
+  };
+  std::optional<Slot> held;
 };
 
 /// The cell of one element; `leaf` gives that of sums and of loaded values.
@@ -85,6 +91,7 @@ Cell yielded(mlir::Block &body, llvm::ArrayRef<Cell> arguments,
 ///
 /// Broken promises are errors at the operation: reading a stage that has not
 /// been committed or has been released, writing one that has been committed,
+/// using values whose slot others have taken,
 /// giving back one that products may still read, sums that other products have
 /// gone on with or that were awaited before, roles that wait for each other,
 /// and stages that nobody has taken in the end.
@@ -156,6 +163,7 @@ private:
     llvm::DenseMap<mlir::Value, Value> values;
     std::vector<Chain> chains;
     std::vector<Running> running; ///< products that may still read blocks
+    std::map<int64_t, int64_t> taken; ///< how often a slot was
   };
   enum class Outcome { Went, Waits, Failed };
 
@@ -185,6 +193,10 @@ private:
   mlir::LogicalResult settle(Role &role, tile::SettleOp op);
   mlir::LogicalResult await(Role &role, tile::AwaitOp op);
   mlir::LogicalResult load(Role &role, tile::LoadOp op);
+  mlir::LogicalResult hold(Role &role, tile::HoldOp op);
+  /// Whether all that the values are made of is still there.
+  mlir::LogicalResult use(Role &role, mlir::Operation *op,
+                          const TileValues &values);
   mlir::LogicalResult store(Role &role, tile::PutOp op);
   /// What the block holds, if this role may read it now.
   mlir::FailureOr<Window> read(Role &role, mlir::Operation *op, BlockRef block);

@@ -12,7 +12,8 @@ using namespace bitpact::interpreter;
 // A kernel of tiles takes every extent as an argument, also those that the
 // contract fixes, and what it does depends on them through three numbers: rows
 // of blocks, columns of blocks and stages of a block. So it is run
-//   - at the contract's own depth, and at depths that end around an atom's
+//   - at the contract's own depth, which is all where sums have parts, and at
+//   depths that end around an atom's
 //   step,
 //     around a stage, and around the point at which the pipe's stages are used
 //     for a second and a third time: two blocks for one program, so that a
@@ -35,6 +36,14 @@ std::set<int64_t> depthsOf(pact::ContractOp contract, pact::ReduceOp reduce,
                            tile::ScheduleAttr schedule, int64_t most) {
   auto attr = cast<pact::NodeAttr>(contract.getNodes().get(reduce.getNode()));
   const algebra::Partition &partition = attr.getPartition().getValue();
+  int64_t own =
+      cast<IntegerAttr>(contract.getDims().get(reduce.getOver())).getInt();
+  // Kernels with parts are made for one depth.
+  std::vector<algebra::BoundMerge> merges =
+      attr.getMerge().getValue().bind(partition);
+  if (algebra::accumulatorEntries(merges) < int(merges.size()) &&
+      own != ShapedType::kDynamic)
+    return {own};
   int64_t limit = std::min(most, partition.capacity().value_or(most));
   int64_t step = 1;
   for (const algebra::MergeEntry &entry : attr.getMerge().getValue().entries())
@@ -46,8 +55,6 @@ std::set<int64_t> depthsOf(pact::ContractOp contract, pact::ReduceOp reduce,
     for (int64_t depth : {near - 1, near, near + 1, near + step / 2})
       if (depth >= 1 && depth <= limit)
         depths.insert(depth);
-  int64_t own =
-      cast<IntegerAttr>(contract.getDims().get(reduce.getOver())).getInt();
   if (own != ShapedType::kDynamic && own <= most)
     depths.insert(own);
   return depths;
@@ -67,7 +74,10 @@ std::vector<Case> casesOf(pact::ContractOp contract, pact::OperatorOp op,
   // not whole.
   int64_t groups = schedule.getGroup() + 2;
   int64_t rows = m * groups + m / 2 + 1, cols = 2 * n + 3;
-  for (int64_t depth : {schedule.getK() - 1, 2 * schedule.getK() + 1})
+  std::set<int64_t> few = {schedule.getK() - 1, 2 * schedule.getK() + 1};
+  if (depths.size() == 1)
+    few = depths;
+  for (int64_t depth : few)
     if (depths.count(depth) && own)
       cases.push_back({rows, cols, depth, 3 * (groups + 1)});
     else if (depths.count(depth))

@@ -193,8 +193,50 @@ bool TileSums::isStep(tile::ChainOp chain) {
                       got.term == applyPrimitive(terms, step, arguments);
 }
 
+TermId TileSums::termOf(algebra::TreeId tree, HoleOf holeOf) const {
+  const algebra::TreeNode &node = store->node(tree);
+  switch (node.kind) {
+  case algebra::TreeKind::Merge:
+    return terms.apply({Op::Add, accumulator, accumulator},
+                       {termOf(node.children[0], holeOf),
+                        termOf(node.children[1], holeOf)});
+  case algebra::TreeKind::Round:
+    return convert(terms,
+                   convert(terms, termOf(node.children[0], holeOf),
+                           scalarOf(node.format)),
+                   accumulator);
+  default:
+    return holeOf(tree);
+  }
+}
+
+std::vector<algebra::TreeId> TileSums::chains() const {
+  std::vector<algebra::TreeId> open = {declared}, found;
+  while (!open.empty()) {
+    algebra::TreeId tree = open.back();
+    open.pop_back();
+    const algebra::TreeNode &node = store->node(tree);
+    if (node.kind == algebra::TreeKind::Merge ||
+        node.kind == algebra::TreeKind::Round)
+      open.insert(open.end(), node.children.begin(), node.children.end());
+    else
+      found.push_back(tree);
+  }
+  return found;
+}
+
+bool TileSums::isDeclared(algebra::TreeId tree) const {
+  return llvm::is_contained(chains(), tree);
+}
+
 std::string TileSums::difference(algebra::TreeId found,
                                  const std::string &where) const {
+  // With that chain of the contract that has the same first element.
+  algebra::TreeId declared = this->declared;
+  std::vector<int64_t> own = store->leaves(found);
+  for (algebra::TreeId chain : chains())
+    if (!own.empty() && llvm::is_contained(store->leaves(chain), own.front()))
+      declared = chain;
   auto [a, b] = firstDifference(*store, declared, found);
   std::string text = llvm::formatv(
       "node '{0}', {1}, extent {2}: the kernel's tree is not the contract's; "

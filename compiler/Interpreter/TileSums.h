@@ -25,6 +25,12 @@ public:
   void setElement(std::map<std::string, int64_t> indices);
   /// The tree of element (row, col) of sums.
   algebra::TreeId treeOf(const TileValues &values, int64_t row, int64_t col);
+  /// What the contract's tree is as a term: chains are holes, which meet and are
+  /// rounded.
+  using HoleOf = llvm::function_ref<TermId(algebra::TreeId)>;
+  TermId declaredTerm(HoleOf holeOf) const { return termOf(declared, holeOf); }
+  /// Whether the tree is one of the chains of which the contract's is made.
+  bool isDeclared(algebra::TreeId tree) const;
   /// Where a tree is not the contract's; `where` names the element.
   std::string difference(algebra::TreeId found, const std::string &where) const;
 
@@ -52,6 +58,8 @@ private:
   const Buffer &operand(int number) const {
     return buffers.at(operands[number].getTensor().str());
   }
+  TermId termOf(algebra::TreeId tree, HoleOf holeOf) const;
+  std::vector<algebra::TreeId> chains() const;
   int64_t leafOf(const Pair &pair);
   std::optional<algebra::TreeId> chainOf(std::optional<algebra::TreeId> sum,
                                          const TileProduct &product,

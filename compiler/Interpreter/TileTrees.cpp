@@ -38,7 +38,7 @@ TermId holeOf(TermStore &terms, const Nodes &nodes, size_t number,
 }
 
 /// What a contract declares for an element of the output, which stands for its
-/// row; the sum of a node is a hole of the number of its tree.
+/// row; chains of the sum of a node are holes of the numbers of their trees.
 class DeclaredElement : public Declared {
 public:
   DeclaredElement(pact::ContractOp contract, pact::OperatorOp op,
@@ -53,7 +53,9 @@ private:
     size_t number = 0;
     while (nodes[number]->node() != op.getNode())
       ++number;
-    return holeOf(terms, nodes, number, nodes[number]->declared);
+    return nodes[number]->declaredTerm([&](algebra::TreeId tree) {
+      return holeOf(terms, nodes, number, tree);
+    });
   }
   TermId load(pact::InputOp input, int64_t element, int64_t) override {
     auto found = buffers.find(input.getTensor().str());
@@ -225,24 +227,28 @@ bool TileComparison::compareElement(const TileValues &values, const Window &to,
   for (auto &node : nodes)
     node->setElement({{resultDims[0].str(), element / cols},
                       {resultDims[1].str(), element % cols}});
-  std::vector<std::optional<algebra::TreeId>> trees(nodes.size());
+  // Of each node a chain that the contract does not have, if there is one.
+  std::vector<std::optional<algebra::TreeId>> others(nodes.size());
   Cell cell = elementOf(values, terms, [&](const TileValues &leaf) {
     if (leaf.loaded)
       return loaded(*leaf.loaded, row, col);
     size_t number = nodeOf(leaf);
-    trees[number] = nodes[number]->treeOf(leaf, row, col);
-    return Cell::symbol(holeOf(terms, nodes, number, *trees[number]));
+    algebra::TreeId tree = nodes[number]->treeOf(leaf, row, col);
+    if (!others[number] && !nodes[number]->isDeclared(tree))
+      others[number] = tree;
+    return Cell::symbol(holeOf(terms, nodes, number, tree));
   });
   TermId expected = declared->output(output, element, -1);
-  for (auto [known, tree] : llvm::zip(computed, trees))
-    if (!known)
-      known = tree;
-  if (cell.isSymbolic() && cell.term == expected)
+  if (cell.isSymbolic() && cell.term == expected) {
+    for (auto [known, node] : llvm::zip(computed, nodes))
+      if (!known)
+        known = node->declared;
     return true;
+  }
   std::string where = llvm::formatv("element [{0}, {1}] of '{2}'", to.row + row,
                                     to.col + col, to.view->buffer->name);
-  for (auto [i, tree] : llvm::enumerate(trees))
-    if (tree && *tree != nodes[i]->declared) {
+  for (auto [i, tree] : llvm::enumerate(others))
+    if (tree) {
       computed[i] = tree;
       report.differences.push_back(nodes[i]->difference(*tree, where));
       return false;

@@ -3,7 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/Schedule/TileSchedule.h"
 
+#include "codegen/Lowering/TileParts.h"
 #include "codegen/Lowering/TilePlan.h"
+
+#include <numeric>
 
 using namespace mlir;
 using namespace bitpact;
@@ -27,6 +30,17 @@ constexpr int64_t kRows = 168, kCols = 192, kBytes = 1024, kGroup = 4,
 /// Elements of an atom's step meet in one vector of sums after the other.
 constexpr int64_t kAtomPanelRows = 4;
 
+/// The largest part of `most` that whole stages make up a part of the dim with.
+int64_t stageOf(pact::NodeAttr node, int64_t most) {
+  const algebra::Partition &partition = node.getPartition().getValue();
+  std::vector<algebra::BoundMerge> merges =
+      node.getMerge().getValue().bind(partition);
+  size_t chains = size_t(algebra::accumulatorEntries(merges));
+  if (chains == merges.size())
+    return most;
+  return std::gcd(partition.length(merges[chains].digit), most);
+}
+
 } // namespace
 
 void schedule::proposeOwnTiles(pact::ContractOp contract, pact::OperatorOp op,
@@ -41,6 +55,7 @@ void schedule::proposeOwnTiles(pact::ContractOp contract, pact::OperatorOp op,
       cast<pact::NodeAttr>(
       contract.getNodes().get(family->dots.front().getNode()));
   int64_t width = attr.getAccumulator().getIntOrFloatBitWidth();
+  int64_t blocks = 1 + int64_t(lowering::slotBits(contract, op).size());
   auto add = [&](int64_t lanes, int64_t m, int64_t rows, int64_t vectors,
                  int64_t priority) {
     // Above the lanes, rows are packed in whole vectors; more columns then fill
@@ -50,14 +65,18 @@ void schedule::proposeOwnTiles(pact::ContractOp contract, pact::OperatorOp op,
       ++vectors;
     }
     // Sums of several products share the cache; those of few rows are small.
+    // With parts there is as much in scratch as without.
+    bool isFew = m == kFewRows;
     int64_t cols = kCols, panel = vectors * lanes;
-    if (m != kFewRows)
+    if (!isFew) {
       cols = std::max(
           kCols / int64_t(family->dots.size()) / panel * panel, panel);
+      m = std::max(m / blocks / rows, int64_t(1)) * rows;
+    }
     Proposal proposal;
     proposal.tiles = tile::ScheduleAttr::get(
-        contract.getContext(), m, cols, kBytes * 8 / width, 1, 1, kGroup, "own",
-        0, 0, /*cluster=*/1, rows, panel, lanes);
+        contract.getContext(), m, cols, stageOf(attr, kBytes * 8 / width), 1, 1,
+        kGroup, "own", 0, 0, /*cluster=*/1, rows, panel, lanes);
     if (std::optional<std::string> why =
             lowering::whyNot(contract, op, proposal.tiles)) {
       std::string text = "tiles: " + *why;
@@ -68,7 +87,7 @@ void schedule::proposeOwnTiles(pact::ContractOp contract, pact::OperatorOp op,
     proposal.roles = roles.vec();
     proposal.priority = priority;
     proposal.dims = tileExtents(contract, op);
-    if (m == kFewRows)
+    if (isFew)
       proposal.dims[family->rowDim] = {1, kFewRows};
     proposals.push_back(proposal);
   };

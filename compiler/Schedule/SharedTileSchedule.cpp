@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/Schedule/TileSchedule.h"
 
+#include "codegen/Lowering/TileParts.h"
 #include "codegen/Lowering/TilePlan.h"
 
 using namespace mlir;
@@ -31,6 +32,9 @@ constexpr Candidate kVector = {128, 128, 128, 3, 2, "async"};
 /// each lane of the vector unit. Two stages are half of the shared memory of a
 /// unit, which then holds two programs.
 constexpr Candidate kCdna = {128, 128, 64, 2, 2, "registers"};
+
+/// Where sums have parts, of which some wait for others in registers.
+constexpr int64_t kColsOfParts = 64;
 
 /// The step decides; whether the target has it is known. None for what other
 /// schedules serve.
@@ -71,8 +75,9 @@ void schedule::proposeSharedTiles(pact::ContractOp contract,
   if (!c)
     return;
   Type element = cast<TypeAttr>(contract.getTypes().get(family->a)).getValue();
+  int64_t n = lowering::slotBits(contract, op).empty() ? c->n : kColsOfParts;
   auto attr = tile::ScheduleAttr::get(
-      contract.getContext(), c->m, c->n / int64_t(family->dots.size()),
+      contract.getContext(), c->m, n / int64_t(family->dots.size()),
       8 * c->rowBytes / element.getIntOrFloatBitWidth(), c->stages,
       c->consumers, kGroup, c->copy, /*producerRegisters=*/0,
       /*consumerRegisters=*/0, /*cluster=*/1);

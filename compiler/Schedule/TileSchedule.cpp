@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/Schedule/TileSchedule.h"
 
+#include "codegen/Lowering/TileParts.h"
 #include "codegen/Lowering/TilePlan.h"
 
 using namespace mlir;
@@ -50,6 +51,39 @@ constexpr Candidate kHopper[] = {
     {128, 256, 64, 4, 2, 8, "plain", 88, 208, 20, 0, 0, 0},
 };
 
+/// More where sums have parts: as many columns as leave room for those of f32
+/// that meet pairwise, whose cost is that of 128 columns; and rows that are not
+/// aligned.
+constexpr Candidate kHopperParts[] = {
+    {128, 112, 64, 6, 2, 8, "bulk", 40, 232, 10, 1021066, 1804730, 6886, false},
+    {64, 64, 64, 4, 1, 8, "plain", 0, 0, 20, 0, 0, 0, false}};
+
+/// Of a multiprocessor, but for barriers; what a consumer's results leave
+/// through is a part of it.
+constexpr int64_t kSharedBytes = 226 * 1024, kResultBytes = 16 * 1024;
+constexpr int64_t kFewStages = 3;
+
+/// As many stages as fit beside values that wait for other sums, which have
+/// registers as far as a thread has them. Nothing if these are too few.
+std::optional<Candidate> besideHeld(Candidate c, ArrayRef<unsigned> slotBits) {
+  if (slotBits.empty())
+    return c;
+  // A producer of whole blocks does with the fewest there can be.
+  if (c.consumerRegisters && c.copy == "bulk")
+    c.producerRegisters = 24, c.consumerRegisters = 240;
+  int64_t registers = c.consumerRegisters ? c.consumerRegisters : 255;
+  int64_t cells = 64 * c.n, room = kSharedBytes, stage = (c.m + c.n) * c.k * 2;
+  for (size_t i = lowering::slotsInRegisters(slotBits, cells / 128, registers);
+       i < slotBits.size(); ++i)
+    room -= c.consumers * cells * slotBits[i] / 8;
+  // Results leave from registers where there is no room for them.
+  int64_t results = c.consumers * kResultBytes;
+  if ((room - results) / stage >= kFewStages)
+    room -= results;
+  c.stages = std::min(c.stages, room / stage);
+  return c.stages < kFewStages ? std::nullopt : std::optional(c);
+}
+
 bool hasAtom(pact::ContractOp contract) {
   return llvm::any_of(contract.getPrimitives(), [&](NamedAttribute bound) {
     return bool(SymbolTable::lookupNearestSymbolFrom<pact::AtomOp>(
@@ -93,7 +127,17 @@ void schedule::proposeTiles(pact::ContractOp contract, pact::OperatorOp op,
   if (target.spec() != "cuda:sm_90a" || !isOfWarpgroups(contract, op))
     return;
   int64_t products = llvm::range_size(op.getOps<pact::ReduceOp>());
-  for (const Candidate &c : kHopper) {
+  std::vector<unsigned> slotBits = lowering::slotBits(contract, op);
+  std::vector<Candidate> candidates;
+  auto add = [&](ArrayRef<Candidate> all) {
+    for (const Candidate &c : all)
+      if (std::optional<Candidate> beside = besideHeld(c, slotBits))
+        candidates.push_back(*beside);
+  };
+  add(kHopper);
+  if (!slotBits.empty())
+    add(kHopperParts);
+  for (const Candidate &c : candidates) {
     // wgmma takes multiples of eight columns.
     if (c.n % (8 * products))
       continue;

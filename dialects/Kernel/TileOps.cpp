@@ -306,6 +306,15 @@ LogicalResult MapOp::verify() {
   return success();
 }
 
+LogicalResult HoldOp::verify() {
+  if (!packsOwn(*this) && failed(verifyRole(*this, false)))
+    return failure();
+  if (int64_t(getSlot()) < 0)
+    return emitOpError() << "slot is " << int64_t(getSlot())
+                         << "; it must not be negative";
+  return success();
+}
+
 LogicalResult PutOp::verify() {
   if (!packsOwn(*this) && failed(verifyRole(*this, false)))
     return failure();

@@ -423,6 +423,22 @@ def Tile_MapOp : Tile_Op<"map", [Pure, SingleBlock,
   let hasVerifier = 1;
 }
 
+def Tile_HoldOp : Tile_Op<"hold", [MemoryEffects<[MemRead, MemWrite]>,
+                                   AllTypesMatch<["values", "result"]>]> {
+  let summary = "keeps values while other sums are computed";
+  let description = [{
+    They are computed here. Nothing may use them once others have taken their
+    slot, but for what these others are made of. Example:
+    `%h = tile.hold %v slot 0 : !tile.values<64x128xf32>`.
+  }];
+  let arguments = (ins Tile_Values:$values, I64Attr:$slot);
+  let results = (outs Tile_Values:$result);
+  let assemblyFormat = [{
+    $values `slot` $slot attr-dict `:` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
 def Tile_YieldOp : Tile_Op<"yield", [Terminator, Pure,
                                      ParentOneOf<["MapOp", "ChainOp"]>]> {
   let summary = "the element of a result";

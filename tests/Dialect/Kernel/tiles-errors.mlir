@@ -359,3 +359,17 @@ tile.func @f(%x: !kernel.buffer<bf16>, %n: i64) slots ["x", "n"] schedule <m = 6
     %a = tile.wait %p ahead -1 : !tile.pipe<2 of !tile.block<64x64xbf16>> -> !tile.block<64x64xbf16>
   }
 }
+
+// -----
+
+tile.func @f(%x: !kernel.buffer<bf16>, %s: i64, %n: i64) slots ["x", "x:0", "n"] schedule <m = 64, n = 8, k = 64, stages = 2, consumers = 1, group = 1, copy = "bulk", producer_registers = 0, consumer_registers = 0> {
+  %v = tile.view %x[%n, %n] stride %s : !kernel.buffer<bf16>, !tile.view<bf16>
+  %z = arith.constant 0 : i32
+  tile.roles producer {
+  } consumers {
+  ^bb0(%c: i32):
+    %e = tile.load %v[%z, %z] : !tile.view<bf16> -> !tile.values<64x8xbf16>
+    // expected-error @+1 {{slot is -1; it must not be negative}}
+    %h = tile.hold %e slot -1 : !tile.values<64x8xbf16>
+  }
+}

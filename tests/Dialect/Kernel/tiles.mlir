@@ -128,5 +128,8 @@ tile.func @alone(%x: !kernel.buffer<bf16>, %x0: i64, %y: !kernel.buffer<f32>,
     tile.yield %n : f32
   }
   %u = tile.await %t : !tile.pending<4x8xf32> -> !tile.values<4x8xf32>
-  tile.put %u to %w[%zero, %zero] : !tile.values<4x8xf32>, !tile.view<f32>
+  // CHECK: %[[HELD:.*]] = tile.hold %{{.*}} slot 1 : !tile.values<4x8xf32>
+  // CHECK: tile.put %[[HELD]]
+  %h = tile.hold %u slot 1 : !tile.values<4x8xf32>
+  tile.put %h to %w[%zero, %zero] : !tile.values<4x8xf32>, !tile.view<f32>
 }
