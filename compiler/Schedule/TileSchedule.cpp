@@ -53,7 +53,7 @@ constexpr Candidate kHopper[] = {
 
 /// Rows that are not aligned, where sums have parts.
 constexpr Candidate kHopperParts[] = {
-    {64, 64, 64, 4, 1, 8, "plain", 0, 0, 20, 0, 0, 0, false}};
+    {64, 64, 64, 4, 1, 8, "plain", 0, 0, 20, 0, 0, 0}};
 
 /// Of a multiprocessor, but for barriers; what a consumer's results leave
 /// through is a part of it.
@@ -141,8 +141,9 @@ void schedule::proposeTiles(pact::ContractOp contract, pact::OperatorOp op,
     if (c.n % (8 * products))
       continue;
     auto attr = tile::ScheduleAttr::get(
-        contract.getContext(), c.m, c.n / products, c.k, c.stages, c.consumers, c.group,
-        c.copy, c.producerRegisters, c.consumerRegisters, /*cluster=*/1);
+        contract.getContext(), c.m, c.n / products, c.k, c.stages, c.consumers,
+        c.group, c.copy, c.producerRegisters, c.consumerRegisters,
+        /*cluster=*/1);
     if (std::optional<std::string> why = lowering::whyNot(contract, op, attr)) {
       std::string text = "tiles: " + *why;
       // To a contract without an atom tiles are no alternative.
