@@ -175,6 +175,37 @@ bool samePurpose(const Candidate &a, const Candidate &b) {
   return a.serves == b.serves && a.priority == b.priority;
 }
 
+/// Whether every launch that `later` takes is one that `earlier` takes: they are
+/// in order, and `earlier` asks for no alignment.
+bool takesAll(const Proposal &earlier, const Proposal &later,
+              const std::string &role) {
+  auto within = [&](const auto &range) {
+    auto other = later.dims.find(range.first);
+    return other != later.dims.end() &&
+           other->second.first >= range.second.first &&
+           other->second.second <= range.second.second;
+  };
+  return earlier.schedule && later.schedule &&
+         earlier.schedule.getVectorBytes() <= 1 &&
+         llvm::is_contained(earlier.roles, role) &&
+         llvm::all_of(earlier.dims, within);
+}
+
+/// Without the roles, and then the proposals, that no launch would come to.
+std::vector<Proposal> reachable(std::vector<Proposal> ordered) {
+  std::vector<Proposal> result;
+  for (Proposal &proposal : ordered) {
+    llvm::erase_if(proposal.roles, [&](const std::string &role) {
+      return llvm::any_of(result, [&](const Proposal &earlier) {
+        return takesAll(earlier, proposal, role);
+      });
+    });
+    if (!proposal.roles.empty())
+      result.push_back(std::move(proposal));
+  }
+  return result;
+}
+
 } // namespace
 
 FailureOr<std::vector<Proposal>>
@@ -264,7 +295,7 @@ schedule::propose(pact::ContractOp contract, pact::OperatorOp op,
     return a.priority < b.priority;
   });
   if (!proposals.empty())
-    return proposals;
+    return reachable(std::move(proposals));
   InFlightDiagnostic error = contract.emitError()
                              << "contract '" << contract.getContractName()
                              << "': no schedule of target " << target.spec()
