@@ -1,6 +1,7 @@
 // Machine.cpp - programs, arithmetic and control flow
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/Interpreter/Integers.h"
 #include "compiler/Interpreter/Steps.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -161,7 +162,32 @@ LogicalResult Machine::runInstruction(const Instruction &what) {
 // Values
 //===----------------------------------------------------------------------===//
 
+/// What an instruction gives, where its operands are integers that all lanes
+/// have as numbers: addresses, and masks of elements.
+bool Machine::computeNumbers(const Instruction &what) {
+  Place to = what.results[0], a = what.operands[0], b = what.operands.back();
+  uint32_t nextA = a.count > 1, nextB = b.count > 1;
+  bool known = true;
+  bool isOne = withInteger(what.action, [&](auto compute) {
+    const Cell *left = &cells[a.first], *right = &cells[b.first];
+    Cell *result = &cells[to.first];
+    for (uint32_t lane = 0; lane < to.count; ++lane) {
+      known = left->isConcrete() && right->isConcrete();
+      if (!known)
+        return;
+      *result++ = Cell::of(compute(left->bits, right->bits));
+      left += nextA;
+      right += nextB;
+    }
+  });
+  return isOne && known;
+}
+
 LogicalResult Machine::compute(const Instruction &what) {
+  if (computeNumbers(what)) {
+    noteResult(what);
+    return success();
+  }
   Place to = what.results[0];
   size_t count = what.operands.size();
   Cell operands[3];
@@ -220,14 +246,19 @@ LogicalResult Machine::whole(const Instruction &what) {
 /// All sources are read before any target is written.
 void Machine::assign(const std::vector<Place> &to,
                      const std::vector<Place> &from) {
-  SmallVector<Cell, 64> values;
-  for (auto [target, source] : llvm::zip(to, from))
-    for (uint32_t lane = 0; lane < target.count; ++lane)
-      values.push_back(cells[source.of(lane)]);
-  const Cell *next = values.begin();
-  for (const Place &target : to)
-    for (uint32_t lane = 0; lane < target.count; ++lane)
-      cells[target.first + lane] = *next++;
+  moved.clear();
+  for (auto [target, source] : llvm::zip(to, from)) {
+    auto first = cells.begin() + source.first;
+    if (source.count == target.count)
+      moved.insert(moved.end(), first, first + source.count);
+    else
+      moved.insert(moved.end(), target.count, *first);
+  }
+  auto next = moved.begin();
+  for (const Place &target : to) {
+    std::copy_n(next, target.count, cells.begin() + target.first);
+    next += target.count;
+  }
 }
 
 LogicalResult Machine::uniform(const Instruction &what, Place place,

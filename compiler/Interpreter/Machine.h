@@ -94,6 +94,7 @@ private:
   mlir::LogicalResult runBlock(const Block &block);
   mlir::LogicalResult runInstruction(const Instruction &what);
   mlir::LogicalResult compute(const Instruction &what);
+  bool computeNumbers(const Instruction &what);
   mlir::LogicalResult whole(const Instruction &what);
   mlir::LogicalResult load(const Instruction &what);
   mlir::LogicalResult read(const Instruction &what);
@@ -141,6 +142,7 @@ private:
   const std::map<std::string, int64_t> &dims;
   std::vector<Buffer *> slots; ///< by argument
   std::vector<Cell> cells;
+  std::vector<Cell> moved; ///< on their way from places to others
   std::vector<Scratch> scratch;
   int64_t program = 0, part = 0;
   bool faulted = false;

@@ -68,8 +68,10 @@ LogicalResult Machine::access(const Instruction &what, AccessOp op,
   size_t masks = op.getMasks().size();
   Buffer &buffer = *slots[what.memory];
   int64_t bytes = widthOf(buffer.type) / 8, align = op.getAlign();
+  int64_t laneStride = op.getLaneStride();
+  SmallVector<int64_t> indices;
   for (int64_t lane = 0; lane < code.lanes; ++lane) {
-    int64_t start = offset + lane * int64_t(op.getLaneStride());
+    int64_t start = offset + lane * laneStride;
     bool known = true;
     if (laneOffsets) {
       const Cell &cell = cells[laneOffsets->of(lane)];
@@ -92,7 +94,7 @@ LogicalResult Machine::access(const Instruction &what, AccessOp op,
       if (!known)
         return error(what, lane) << "the address is not known";
       std::optional<int64_t> number = 0;
-      SmallVector<int64_t> indices;
+      indices.clear();
       if (!isDry)
         number = buffer.elementAt(start + j);
       else if (!buffer.indicesAt(start + j, indices))

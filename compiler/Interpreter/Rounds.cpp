@@ -77,7 +77,9 @@ LogicalResult Machine::runDry(const Instruction &what) {
   switch (what.form) {
   case Form::Compute: {
     Place to = what.results[0];
-    for (uint32_t lane = 0; lane < to.count && isNumber(to); ++lane) {
+    bool all = isNumber(to) && llvm::all_of(what.operands, isNumber) &&
+               computeNumbers(what);
+    for (uint32_t lane = 0; lane < to.count && isNumber(to) && !all; ++lane) {
       Cell operands[3];
       bool known = true;
       for (size_t i = 0; i < what.operands.size(); ++i) {

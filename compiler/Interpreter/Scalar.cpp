@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/Interpreter/Scalar.h"
 
+#include "compiler/Interpreter/Integers.h"
 #include "contracts/reference/Arithmetic.h"
 #include "dialects/Kernel/KernelDialect.h"
 #include "dialects/Pact/Pact.h"
@@ -145,11 +146,6 @@ std::optional<Action> interpreter::actionOf(Operation *op) {
 
 namespace {
 
-int64_t toSigned(uint64_t bits, Scalar type) {
-  unsigned unused = 64 - widthOf(type);
-  return static_cast<int64_t>(bits << unused) >> unused;
-}
-
 bool compare(arith::CmpFPredicate predicate, double a, double b) {
   using P = arith::CmpFPredicate;
   bool unordered = std::isnan(a) || std::isnan(b);
@@ -190,12 +186,6 @@ bool compare(arith::CmpFPredicate predicate, double a, double b) {
   llvm_unreachable("a predicate");
 }
 
-bool compare(arith::CmpIPredicate predicate, uint64_t a, uint64_t b,
-             Scalar type) {
-  llvm::APInt x(64, toSigned(a, type), true), y(64, toSigned(b, type), true);
-  return arith::applyCmpPredicate(predicate, x, y);
-}
-
 /// Rounded once: a double that is odd in the last place where it is inexact
 /// rounds further as the integer itself would.
 double fromInteger(int64_t n, Format format) {
@@ -220,6 +210,10 @@ std::optional<uint64_t> interpreter::evaluate(const Action &action,
     });
   };
   using namespace reference;
+  std::optional<uint64_t> integer;
+  if (withInteger(action,
+                  [&](auto compute) { integer = compute(v[0], v[1]); }))
+    return integer;
   switch (action.op) {
   case Op::Add:
     return rounded([&]<Format F>() { return add<F>(real(0), real(1)); });
@@ -254,25 +248,10 @@ std::optional<uint64_t> interpreter::evaluate(const Action &action,
         fromInteger(toSigned(v[0], action.from), formatOf(action.type)));
   case Op::Select:
     return v[0] ? v[1] : v[2];
-  case Op::Bitcast:
-  case Op::ExtendU:
-    return v[0];
-  case Op::AddI:
-    return (v[0] + v[1]) & mask;
-  case Op::SubI:
-    return (v[0] - v[1]) & mask;
-  case Op::MulI:
-    return (v[0] * v[1]) & mask;
   case Op::DivU:
     return v[1] ? std::optional(v[0] / v[1]) : std::nullopt;
   case Op::RemU:
     return v[1] ? std::optional(v[0] % v[1]) : std::nullopt;
-  case Op::And:
-    return v[0] & v[1];
-  case Op::Or:
-    return v[0] | v[1];
-  case Op::Xor:
-    return v[0] ^ v[1];
   case Op::Shl:
     return v[1] < width ? std::optional(v[0] << v[1] & mask) : std::nullopt;
   case Op::ShrU:
@@ -282,18 +261,12 @@ std::optional<uint64_t> interpreter::evaluate(const Action &action,
                ? std::optional(uint64_t(toSigned(v[0], action.type) >> v[1]) &
                                mask)
                : std::nullopt;
-  case Op::CmpI:
-    return compare(arith::CmpIPredicate(action.attribute), v[0], v[1],
-                   action.from);
-  case Op::ExtendS:
-    return uint64_t(toSigned(v[0], action.from)) & mask;
-  case Op::Truncate:
-    return v[0] & mask;
   case Op::Constant:
   case Op::Element:
   case Op::Hole:
   case Op::Set:
   case Op::Whole:
+  default:
     break;
   }
   llvm_unreachable("leaves are not computed");

@@ -32,21 +32,26 @@ static size_t hashOf(const Term &term) {
 
 TermId TermStore::intern(const Term &term) {
   if (terms.size() * 2 >= table.size()) {
-    table.assign(std::max<size_t>(1024, table.size() * 4), -1);
-    for (size_t i = 0; i < terms.size(); ++i) {
-      size_t at = hashOf(terms[i]) & (table.size() - 1);
-      while (table[at] >= 0)
+    std::vector<Entry> before(std::max<size_t>(1024, table.size() * 4));
+    before.swap(table);
+    for (const Entry &entry : before) {
+      if (entry.id < 0)
+        continue;
+      size_t at = hashOf(terms[entry.id]) & (table.size() - 1);
+      while (table[at].id >= 0)
         at = (at + 1) & (table.size() - 1);
-      table[at] = TermId(i);
+      table[at] = entry;
     }
   }
-  size_t at = hashOf(term) & (table.size() - 1);
-  for (; table[at] >= 0; at = (at + 1) & (table.size() - 1))
-    if (terms[table[at]] == term)
-      return table[at];
-  table[at] = TermId(terms.size());
+  uint64_t hash = hashOf(term);
+  uint32_t tag = uint32_t(hash >> 32);
+  size_t at = hash & (table.size() - 1);
+  for (; table[at].id >= 0; at = (at + 1) & (table.size() - 1))
+    if (table[at].tag == tag && terms[table[at].id] == term)
+      return table[at].id;
+  table[at] = {TermId(terms.size()), tag};
   terms.push_back(term);
-  return table[at];
+  return table[at].id;
 }
 
 TermId TermStore::constant(Scalar type, uint64_t bits) {

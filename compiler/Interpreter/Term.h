@@ -83,7 +83,13 @@ private:
   void collect(TermId top, std::vector<TermId> &found);
 
   std::vector<Term> terms;
-  std::vector<TermId> table;
+  /// Of the hash table: the term, and a part of the hash that places leave
+  /// open, so that a term that is another need not be looked at.
+  struct Entry {
+    TermId id = -1;
+    uint32_t tag = 0;
+  };
+  std::vector<Entry> table;
   std::vector<std::vector<TermId>> sets;              ///< by number, ascending
   std::unordered_multimap<uint64_t, TermId> setIndex; ///< by hash
   std::vector<TermId> inSets; ///< what `withSets` has given, or -1
