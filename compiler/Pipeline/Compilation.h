@@ -42,6 +42,8 @@ struct Job {
   std::vector<LaunchedKernel> kernels;
   bool fromCache = false;
   codegen::TileLayout tiles;
+  /// Of the kernels, where another job proves the same: looked at in the end.
+  std::shared_future<bool> proof;
 };
 
 class Compilation {
@@ -61,7 +63,7 @@ private:
   void loadDialects();
   mlir::LogicalResult compileAll();
   mlir::LogicalResult compileJob(Job &job);
-  mlir::LogicalResult prove(const Job &job, mlir::Attribute key,
+  mlir::LogicalResult prove(Job &job, mlir::Attribute key,
                             llvm::function_ref<bool()> proof);
   mlir::LogicalResult lowerRows(Job &job, mlir::ModuleOp module);
   mlir::LogicalResult lowerTiles(Job &job, mlir::ModuleOp module);

@@ -65,23 +65,23 @@ static LogicalResult brokenInvariant(Location location, StringRef what) {
 }
 
 /// Kernels follow from contract and schedule alone, without the target: those
-/// of several targets are proved once. `key` is what of the schedule is in them.
-LogicalResult Compilation::prove(const Job &job, Attribute key,
+/// of several targets are proved once, and jobs that meet a proof which is being
+/// made go on. `key` is what of the schedule is in them.
+LogicalResult Compilation::prove(Job &job, Attribute key,
                                  llvm::function_ref<bool()> proof) {
   if (request.mutateKernel)
     return success(proof());
   std::promise<bool> promise;
-  std::shared_future<bool> known;
   {
     std::lock_guard<std::mutex> lock(proofsLock);
     std::shared_future<bool> &slot = proofs[{job.contract, key}];
-    if (slot.valid())
-      known = slot;
-    else
+    bool isKnown = slot.valid();
+    if (!isKnown)
       slot = promise.get_future().share();
+    job.proof = slot;
+    if (isKnown)
+      return success();
   }
-  if (known.valid())
-    return success(known.get());
   bool holds = false;
   try {
     holds = proof();
@@ -204,6 +204,8 @@ LogicalResult Compilation::compileJob(Job &job) {
         was.getAhead() ? was.withAhead(0) : was.withUnroll(was.getUnroll() / 2);
     return compileJob(job);
   }
+  if (job.proof.valid() && !job.proof.get())
+    return brokenInvariant(contract.getLoc(), "the proof of the kernel");
   job.code = std::move(*code);
   job.text = job.code->assembly;
   if (stops(Phase::Assemble))

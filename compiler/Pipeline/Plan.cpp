@@ -112,6 +112,7 @@ LogicalResult Compilation::plan() {
                         false,
                         {},
                         false,
+                        {},
                         {}});
     }
   }
