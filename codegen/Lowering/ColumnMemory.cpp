@@ -2,6 +2,7 @@
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/Lowering/RowContext.h"
+#include "codegen/Lowering/SplitPlan.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -33,13 +34,7 @@ void RowContext::chooseRows() {
   if (schedule.getRowsPerLane() > 1 || merges) {
     rowsAreMapped = true;
     firstRow = arith::MulIOp::create(builder, loc, program, i64(each));
-    int64_t narrowest = 8;
-    for (NamedAttribute type : contract.getTypes())
-      narrowest = std::min<int64_t>(
-          narrowest,
-          cast<TypeAttr>(type.getValue()).getValue().getIntOrFloatBitWidth() /
-              8);
-    rowPack = schedule.rowPack(narrowest);
+    rowPack = rowPackOf(contract, schedule);
     return;
   }
   row.addTerm(program, each);

@@ -163,10 +163,11 @@ kernel::FuncOp createFunction(OpBuilder &builder, pact::ContractOp contract,
 /// Writes the body of one kernel.
 class RowKernel {
 public:
+  /// `brokenPacks`: the plans for rows that are no whole packs.
   RowKernel(pact::ContractOp contract, pact::OperatorOp op, Plans &plans,
-            kernel::FuncOp func)
-      : contract(contract), op(op), plans(plans), func(func),
-        builder(func.getContext()) {
+            Plans &brokenPacks, kernel::FuncOp func)
+      : contract(contract), op(op), plans(plans), brokenPacks(brokenPacks),
+        func(func), builder(func.getContext()) {
     builder.setInsertionPointToStart(&func.getBody().front());
   }
 
@@ -177,7 +178,7 @@ public:
     if (parts && parts.getLess()) // blocks between offsets
       context.reduceParts(context.partCount(parts));
     if (!context.mapsRows()) {
-      emitRows(context);
+      emitRows(context, plans);
     } else if (Value whole = context.rowsAreWhole()) {
       auto branch = scf::IfOp::create(builder, func.getLoc(), whole,
                                       /*withElseRegion=*/true);
@@ -187,11 +188,11 @@ public:
         builder.setInsertionPointToStart(taken ? branch.thenBlock()
                                                : branch.elseBlock());
         context.mapRows(taken);
-        emitRows(context);
+        emitRows(context, taken ? plans : brokenPacks);
       }
     } else {
       context.mapRows(true);
-      emitRows(context);
+      emitRows(context, plans);
     }
     kernel::ReturnOp::create(builder, func.getLoc());
     SmallVector<NamedAttribute> access;
@@ -202,7 +203,7 @@ public:
   }
 
 private:
-  void emitRows(RowContext &context) {
+  void emitRows(RowContext &context, Plans &plans) {
     ElementEmitter elements(context);
     kernel::ScheduleAttr schedule = func.getSchedule();
     SmallVector<pact::OutputOp> wide;
@@ -223,7 +224,7 @@ private:
         pact::ReduceOp sum =
             state == plans.states.end() ? reduce : state->second;
         if (isOnline(contract, sum)) {
-          emitState(context, elements, reduce, sum);
+          emitState(context, elements, reduce, sum, plans.nodes[sum]);
           continue;
         }
         TreeEmitter tree(context, elements, reduce, plans.nodes[reduce]);
@@ -259,8 +260,8 @@ private:
 
   /// The sum, and if it is another node the maximum.
   void emitState(RowContext &context, ElementEmitter &elements,
-                 pact::ReduceOp node, pact::ReduceOp sum) {
-    StateEmitter emitter(context, elements, sum, plans.nodes[sum]);
+                 pact::ReduceOp node, pact::ReduceOp sum, NodePlan &plan) {
+    StateEmitter emitter(context, elements, sum, plan);
     StateEmitter::State state = emitter.emit();
     elements.bindNode(sum.getResult(), state.sum);
     if (sum != node)
@@ -305,7 +306,7 @@ private:
 
   pact::ContractOp contract;
   pact::OperatorOp op;
-  Plans &plans;
+  Plans &plans, &brokenPacks;
   kernel::FuncOp func;
   OpBuilder builder;
 };
@@ -340,12 +341,15 @@ lowering::lowerRows(pact::ContractOp contract, pact::OperatorOp op,
     contract.emitError() << llvm::toString(plans.takeError());
     return failure();
   }
+  Plans brokenPacks = *plans;
+  for (auto &[reduce, plan] : brokenPacks.nodes)
+    plan = planOfBrokenPacks(plan, rowPackOf(contract, schedule));
   OpBuilder builder = OpBuilder::atBlockEnd(into.getBody());
   SmallVector<kernel::FuncOp> steps;
   if (!schedule.getSplit()) {
     steps.push_back(createFunction(builder, contract, op, plans->family,
                                    schedule, symbol, Type(), {}));
-    RowKernel(contract, op, *plans, steps.back()).emit();
+    RowKernel(contract, op, *plans, brokenPacks, steps.back()).emit();
     return steps;
   }
   auto &[reduce, plan] = plans->nodes.front();
@@ -355,12 +359,12 @@ lowering::lowerRows(pact::ContractOp contract, pact::OperatorOp op,
       splitOf(builder.getContext(), plan, plans->family);
   steps.push_back(createFunction(builder, contract, op, plans->family, schedule,
                                  symbol, node.getAccumulator(), split));
-  RowKernel(contract, op, *plans, steps.back()).emit();
+  RowKernel(contract, op, *plans, brokenPacks, steps.back()).emit();
   plan = planOfMerge(plan);
   steps.push_back(createFunction(
       builder, contract, op, plans->family, scheduleOfMerge(schedule),
       (symbol + "_merge").str(), node.getAccumulator(), {}));
-  RowKernel(contract, op, *plans, steps.back()).emit(split);
+  RowKernel(contract, op, *plans, *plans, steps.back()).emit(split);
   return steps;
 }
 

@@ -82,6 +82,34 @@ void lowering::cutChain(NodePlan &plan, int64_t unroll) {
   plan.order.insert(plan.order.begin() + 1, rest);
 }
 
+int64_t lowering::rowPackOf(pact::ContractOp contract,
+                            kernel::ScheduleAttr schedule) {
+  int64_t narrowest = 8;
+  for (NamedAttribute type : contract.getTypes())
+    narrowest = std::min<int64_t>(
+        narrowest,
+        cast<TypeAttr>(type.getValue()).getValue().getIntOrFloatBitWidth() / 8);
+  return schedule.rowPack(narrowest);
+}
+
+NodePlan lowering::planOfBrokenPacks(const NodePlan &plan, int64_t rowPack) {
+  NodePlan result = plan;
+  if (plan.order.size() < 2)
+    return result;
+  // As cutChain() leaves them.
+  SubDigit &steps = result.order[0], &rest = result.order[1];
+  if (steps.form != Form::Chain || steps.binding != Binding::Unroll ||
+      rest.form != Form::Chain || rest.binding != Binding::Loop ||
+      rest.digit != steps.digit || rest.weight != steps.radix)
+    return result;
+  int64_t fewer = std::min(rowPack, steps.radix);
+  steps.radix /= fewer;
+  rest.weight /= fewer;
+  if (rest.radix != kDynamic)
+    rest.radix *= fewer;
+  return result;
+}
+
 kernel::SplitAttr lowering::splitOf(MLIRContext *context, const NodePlan &plan,
                                     const RowFamily &family) {
   const SubDigit &split = *plan.split();

@@ -19,6 +19,13 @@ llvm::Error cutOutermost(NodePlan &plan, int64_t elements);
 /// are read together.
 void cutChain(NodePlan &plan, int64_t unroll);
 
+/// Rows of a lane that one access to the narrowest tensor has.
+int64_t rowPackOf(pact::ContractOp contract, kernel::ScheduleAttr schedule);
+
+/// The plan for rows that are no whole packs: their elements are loaded one by
+/// one, so that a `rowPack`th of the steps has as many loads under way.
+NodePlan planOfBrokenPacks(const NodePlan &plan, int64_t rowPack);
+
 /// Over how many programs the plan cuts a row.
 kernel::SplitAttr splitOf(mlir::MLIRContext *context, const NodePlan &plan,
                           const RowFamily &family);

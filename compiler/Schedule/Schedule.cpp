@@ -99,6 +99,8 @@ constexpr int64_t kSharedRows = 64, kMostParts = 65535;
 void addShared(std::vector<Candidate> &result,
                const codegen::Capabilities &facts, bool gpu) {
   int64_t width = gpu ? facts.subgroupWidth : facts.vectorBits / 32;
+  // Of a wave of 64 lanes each has half as much under way as of 32.
+  int64_t columnUnroll = gpu ? 128 * 32 / width : 16;
   auto add = [&](StringRef kind, int64_t lanes, int64_t programs,
                  int64_t vectorBytes, int64_t unroll, int64_t priority,
                  int64_t rowsPerLane, int64_t split) {
@@ -115,7 +117,7 @@ void addShared(std::vector<Candidate> &result,
   for (int64_t vectorBytes : {16, 0}) {
     int64_t bytes = gpu ? vectorBytes : 1, later = vectorBytes ? 0 : 1;
     for (int64_t split : {kColumnPart, int64_t(0)})
-      add("row_per_lane", width, gpu ? 4 : 1, bytes, gpu ? 128 : 16,
+      add("row_per_lane", width, gpu ? 4 : 1, bytes, columnUnroll,
           (split ? 2 : 4) + later, 8, split);
     if (!gpu)
       return;
