@@ -50,7 +50,7 @@ private:
     std::vector<int64_t> strides; ///< of a reduction's operands
     std::vector<int64_t> source;  ///< of a load: offsets in the tensor
     const Tensor *tensor = nullptr;
-    int plan = -1;
+    int plan = -1; ///< -1: of a reduction whose offsets cut no tree
     int64_t existing = 0; ///< of the dim of a reduction or a take
     double extent = 0;
   };

@@ -59,6 +59,10 @@ void Execution::reduce(const Operation &operation, const Prepared &p,
   const NodeFacts &node = program.nodes[operation.index];
   const Primitive &step = program.primitives[node.primitive];
   std::vector<double> &out = worker.values[operation.result];
+  if (p.plan < 0) {
+    std::fill(out.begin(), out.end(), std::numeric_limits<double>::quiet_NaN());
+    return;
+  }
   auto operand = [&](size_t k, int64_t i) {
     return ReductionPlan::Operand{worker.values[operation.args[k]].data() +
                                       p.operands[k][i],

@@ -195,6 +195,18 @@ def column_contract(structure, n, k):
     return contract
 
 
+def packed_contract(structure, n, k):
+    """Columns over sequences: the digits start anew in each of them."""
+    partition, merges = structure
+    merges = merges + ["sequence " + ["fold{r}", "pairwise"][k % 2]]
+    contract = column_contract(("sequence:@offsets " + partition, merges), n, k)
+    contract["op"] = "packed_column_sum@1"
+    contract["dims"] = {"tokens": [n, n, n, "*"][k // 2 % 4], "hidden": "*", "boundaries": "*"}
+    contract["types"]["offsets"] = "i32"
+    contract["nodes"]["sum"]["offsets"] = "offsets"
+    return contract
+
+
 def random_structure(shuffle, n):
     """Two to four digits, one of them open, and some order of merging them: a
     run of chains, then partials by forms of all kinds."""
@@ -337,6 +349,8 @@ MAKERS = {
     "column_sum": column_contract,
     "layer_norm": lambda structure, n, k: layer_contract(*structure, n, k),
 }
+# Only when they are asked for: their schedules and inputs are others.
+PACKED = {"packed_column_sum": packed_contract}
 # Operators with two nodes, each with a structure of its own.
 TWICE = {"layer_norm"}
 # Extents that a random structure meets: blocks whole, short and absent.
@@ -364,7 +378,7 @@ def random_contracts(seed, count, operators=None):
         structure = random_structure(shuffle, n)
         if op in TWICE:
             structure = structure, random_structure(shuffle, n)
-        contract = MAKERS[op](structure, n, shuffle.randrange(10**6))
+        contract = {**MAKERS, **PACKED}[op](structure, n, shuffle.randrange(10**6))
         result.append((name, {"bitpact": 1, "name": "conformance/" + name, **contract}))
     return result
 

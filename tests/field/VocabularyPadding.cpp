@@ -6,10 +6,12 @@
 // win where all others are negative, or whose garbage makes rows NaN; states
 // that have no element yet and turn to NaN in -Inf - -Inf; and rows of -Inf.
 #include "tests/field/Fixture.h"
+#include "tools/evidence/Launch.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 using namespace bitpact::field;
 
@@ -142,5 +144,53 @@ TEST_CASE("signs of zero in a state") {
     CHECK(got[0] == bitsOf(0.0f));
     CHECK(got[1] == bitsOf(0.0f));
     CHECK(got[2] == bitsOf(std::log(2.0f)));
+  }
+}
+
+TEST_CASE("a target outside of the columns that exist gives NaN, and is told") {
+  Compiled compiled({"logprob"});
+  const ContractSpec &contract = compiled.contract("logprob");
+  const std::vector<int32_t> targets{0,
+                                     kExist - 1,
+                                     kExist, // stored, but not there
+                                     kStored - 1,
+                                     kStored,
+                                     -1,
+                                     std::numeric_limits<int32_t>::min(),
+                                     std::numeric_limits<int32_t>::max(),
+                                     50};
+  int64_t rows = int64_t(targets.size());
+  // Equal columns: each has a hundredth.
+  Tensor target{bitpact::algebra::Format::I32, {rows}, {}};
+  target.bytes.resize(4 * targets.size());
+  std::memcpy(target.bytes.data(), targets.data(), target.bytes.size());
+  std::vector<std::vector<float>> equal(rows, rowOf(3));
+  Tensors inputs{{"x", floats({rows, kStored}, stored(equal, 0x7f800000))},
+                 {"target", target}};
+  Arena arena(contract, inputs);
+  for (const VariantSpec *variant : compiled.variants(contract)) {
+    INFO(variant->id);
+    std::vector<uint8_t> bytes = arena.launch(compiled, *variant, 0, rows);
+    CHECK(bytes == expected(contract, inputs).bytes);
+    CHECK(arena.intact());
+    for (int64_t row = 0; row < rows; ++row) {
+      uint32_t bits;
+      std::memcpy(&bits, &bytes[row * 4], 4);
+      INFO("target " << targets[row]);
+      if (targets[row] < 0 || targets[row] >= kExist)
+        CHECK(bits == 0x7fc00000);
+      else
+        CHECK(std::abs(valueOf(bits) + std::log(100.0)) < 1e-5);
+    }
+    bitpact::evidence::LaunchRequest request;
+    request.package = &compiled.package();
+    request.contract = &contract;
+    request.role = "train";
+    request.device = "cpu";
+    request.variant = variant->id;
+    request.inputs = inputs;
+    CHECK_THROWS_WITH(bitpact::evidence::launch(request),
+                      Catch::Contains("an index names an element that is not "
+                                      "there"));
   }
 }

@@ -116,9 +116,17 @@ Tensor Indices::generate(Recipe recipe, uint64_t seed, const TensorSpec &tensor,
 
 bool Indices::anyBad(const TensorSpec &tensor, std::span<const uint8_t> bytes,
                     const Dims &dims) const {
+  int64_t width = algebra::bytes(tensor.format);
+  if (std::string cut = cutBy(contract, tensor); !cut.empty()) {
+    std::vector<int64_t> offsets;
+    for (size_t at = 0; at < bytes.size(); at += width)
+      offsets.push_back(indexAt(tensor.format, &bytes[at]));
+    return offsets.size() < 2 || offsets.front() != 0 ||
+           offsets.back() != extentOf(cut, dims) ||
+           !std::is_sorted(offsets.begin(), offsets.end());
+  }
   if (!tensor.index)
     return false;
-  int64_t width = algebra::bytes(tensor.format);
   int64_t extent = namedBy(tensor.name, dims);
   for (size_t at = 0; at < bytes.size(); at += width) {
     int64_t index = indexAt(tensor.format, &bytes[at]);

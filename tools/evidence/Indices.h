@@ -23,8 +23,8 @@ public:
                              const TensorSpec &tensor, const Dims &dims,
                              bool shared) const;
 
-  /// Does any of these indices name an element that is not there? False for
-  /// tensors that are no indices.
+  /// Does any of these indices name an element that is not there, or do these
+  /// offsets not ascend from 0 to the extent? False for other tensors.
   bool anyBad(const TensorSpec &tensor, std::span<const uint8_t> bytes,
               const Dims &dims) const;
 

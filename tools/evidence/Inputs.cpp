@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <random>
 
 using bitpact::reference::Tensor;
@@ -40,6 +41,12 @@ std::vector<int64_t> offsetsFor(Recipe recipe, uint64_t seed, int64_t count,
   if (count > 1)
     offsets.push_back(extent);
   std::sort(offsets.begin(), offsets.end());
+  if (recipe == Recipe::Special && (count + extent) % 2) {
+    size_t at = size_t(below(count));
+    const int64_t bad[] = {-1, extent + 1, std::numeric_limits<int32_t>::min(),
+                           std::numeric_limits<int32_t>::max()};
+    offsets[at] = bad[below(4)];
+  }
   return offsets;
 }
 

@@ -14,6 +14,7 @@ std::string cutBy(const ContractSpec &contract, const TensorSpec &tensor);
 
 /// Values of the recipe, or offsets that ascend from 0 to the extent: with
 /// empty blocks, blocks of one element and such that end near powers of two.
+/// Every other list of Special does not: an entry of it is another number.
 reference::Tensor generateInput(const ContractSpec &contract,
                                 const TensorSpec &tensor, Recipe recipe,
                                 uint64_t seed, const Dims &dims, bool shared);

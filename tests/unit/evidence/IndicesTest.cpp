@@ -87,6 +87,37 @@ TEST_CASE("indices name what exists; those of Special also what does not") {
   }
 }
 
+TEST_CASE("offsets ascend; every other list of Special does not") {
+  ContractSpec spec;
+  spec.text = R"({"op": {"body": []}, "nodes": {"sum": {"domain": "tokens",
+      "offsets": "cuts"}}})";
+  spec.dimOrder = {"tokens", "boundaries"};
+  spec.dims = {{"tokens", -1}, {"boundaries", -1}};
+  TensorSpec cuts;
+  cuts.name = "cuts";
+  cuts.format = Format::I32;
+  cuts.dims = {"boundaries"};
+  spec.tensors = {cuts};
+  Indices inputs(spec);
+  int bad = 0, lists = 0;
+  for (Recipe recipe : allRecipes())
+    for (int64_t tokens : {1, 2, 70, 71, 4096})
+      for (int64_t boundaries : {2, 3, 4, 9}) {
+        Dims dims{{"tokens", tokens}, {"boundaries", boundaries}};
+        Tensor made = inputs.generate(recipe, 3, cuts, dims, true);
+        std::vector<int64_t> values = valuesOf(made);
+        REQUIRE(int64_t(values.size()) == boundaries);
+        bool ascends = values.front() == 0 && values.back() == tokens;
+        for (size_t i = 1; i < values.size(); ++i)
+          ascends &= values[i - 1] <= values[i];
+        CHECK(ascends != inputs.anyBad(cuts, made.bytes, dims));
+        CHECK((ascends || recipe == Recipe::Special));
+        lists += recipe == Recipe::Special;
+        bad += !ascends;
+      }
+  CHECK(bad == lists / 2);
+}
+
 TEST_CASE("elements that are stored and do not exist are NaN") {
   ContractSpec spec = contract(Format::I32);
   Tensor x = Indices(spec).generate(Recipe::Normal, 1, spec.tensors[0],
