@@ -126,13 +126,14 @@ def main():
     parser.add_argument("--full", action="store_true", help="every row count, also of wide rows")
     parser.add_argument("--random", type=int, default=0, help="so many random contracts instead")
     parser.add_argument("--op", action="append", help="random contracts of this operator alone")
+    parser.add_argument("--atom", action="append", help="products by this atom; may be repeated")
     parser.add_argument("--keep", help="write contracts and packages here and leave them")
     options = parser.parse_args()
     options.device = options.device or ["cpu"]
     with tempfile.TemporaryDirectory() as scratch:
         directory = options.keep or scratch
         paths = generate.write(
-            os.path.join(directory, "contracts"), options.seed, options.rounds, options.random, options.op
+            os.path.join(directory, "contracts"), options.seed, options.rounds, options.random, options.op, options.atom
         )
         sets = {
             "random%02d" % i: (paths[at : at + CHUNK], RANDOM)

@@ -291,9 +291,22 @@ def state_contract(op, shuffle, n, k):
     return contract
 
 
+# Terms of a step; an fma has one, and no digit of its own.
+ATOMS = {
+    "dot.nv(16,25)": 16,
+    "dot.nv(8,25)": 8,
+    "dot.nv(8,24)": 8,
+    "dot.cdna3": 8,
+    "dot.fma.f32": 1,
+    "dot.fma.f64": 1,
+}
+
+
 def product_node(atom, shuffle):
     """The chain of an atom's steps, cut into digits that do not change it."""
-    digits, merges = ["k:16"], ["k fused(%s)" % atom, "s chain"]
+    digits, merges = ["k:%d" % ATOMS[atom]], ["k fused(%s)" % atom, "s chain"]
+    if ATOMS[atom] == 1:
+        merges[0] = "k chain"
     for i in range(shuffle.randint(0, 2)):
         digits.append("d%d:%d" % (i, shuffle.choice([1, 2, 3, 4, 8])))
         merges.insert(-1, "d%d chain" % i)
@@ -302,15 +315,16 @@ def product_node(atom, shuffle):
         "partition": " ".join(["s:*"] + digits[::-1]),
         "merge": merges,
         "start": "identity",
-        "precision": {"product": "exact", "accumulator": "f32"},
+        "precision": {"product": "exact", "accumulator": atom[-3:] if ATOMS[atom] == 1 else "f32"},
     }
 
 
-def product_contract(op, shuffle):
-    """Products of matrices on a matrix unit; extents that no block divides."""
+def product_contract(op, atom, shuffle):
+    """Products of matrices by an atom; extents that no block divides."""
     element = shuffle.choice(["bf16", "f16"])
-    atom = "dot.nv(16,25)"
-    step = atom + (".f16" if element == "f16" else "")
+    step = atom + (".f16" if element == "f16" and ATOMS[atom] > 1 else "")
+    if ATOMS[atom] == 1 and shuffle.random() < 0.5:
+        element = atom[-3:]
     depth = shuffle.choice(["*"] + DEPTHS)
     gated = op == "swiglu"
     nodes = {node: product_node(atom, shuffle) for node in (["gate", "up"] if gated else ["dot"])}
@@ -357,9 +371,11 @@ TWICE = {"layer_norm"}
 SMALL = [1, 2, 3, 5, 8, 17, 31, 32, 33, 48, 64, 65, 96, 100, 127, 128, 130, 192, 200, 255, 257]
 
 
-def random_contracts(seed, count, operators=None):
-    """(name, contract) pairs over the operators in turn."""
+def random_contracts(seed, count, operators=None, atoms=None):
+    """(name, contract) pairs over the operators, and products over the atoms, in
+    turn."""
     ops = operators or list(MAKERS)
+    atoms = atoms or list(ATOMS)[:1]
     shuffle = random.Random("random %d" % seed)
     result = []
     for i in range(count):
@@ -367,7 +383,7 @@ def random_contracts(seed, count, operators=None):
         n = shuffle.choice(SMALL)
         name = "random_%03d_%s_%d" % (i, op, n)
         if op in PRODUCTS:
-            contract = product_contract(op, shuffle)
+            contract = product_contract(op, atoms[i // len(ops) % len(atoms)], shuffle)
             name = "random_%03d_%s" % (i, op)
             result.append((name, {"bitpact": 1, "name": "conformance/" + name, **contract}))
             continue
@@ -434,16 +450,17 @@ RANDOM_FEATURES = [
 ]  # fmt: skip
 
 
-def write(directory, seed, rounds=2, random_count=0, operators=None):
+def write(directory, seed, rounds=2, random_count=0, operators=None, atoms=None):
     """The paths, in order; raises if a feature is in no contract."""
     os.makedirs(directory, exist_ok=True)
     features = FEATURES
     if random_count:
         features = ['"op": "%s@1"' % op for op in operators or MAKERS]
         features += [] if operators else RANDOM_FEATURES
+        features += ['.step": "%s"' % atom for atom in atoms or []]
     paths, coverage = [], {feature: 0 for feature in features}
     extents = set()
-    every = random_contracts(seed, random_count, operators) if random_count else contracts(seed, rounds)
+    every = random_contracts(seed, random_count, operators, atoms) if random_count else contracts(seed, rounds)
     for name, contract in every:
         text = json.dumps(contract, indent=2) + "\n"
         extents.add(contract["dims"].get("hidden"))
@@ -468,5 +485,6 @@ if __name__ == "__main__":
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--random", type=int, default=0)
     parser.add_argument("--op", action="append", help="only this operator; may be repeated")
+    parser.add_argument("--atom", action="append", choices=ATOMS, help="products by this atom; may be repeated")
     options = parser.parse_args()
-    write(options.directory, options.seed, options.rounds, options.random, options.op)
+    write(options.directory, options.seed, options.rounds, options.random, options.op, options.atom)
