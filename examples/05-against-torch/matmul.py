@@ -21,7 +21,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, HERE)
 import bench
 import package_kernel
-from products import SHAPES
+from products import SHAPES, USUAL
 
 QWEN = os.path.join(ROOT, "contracts", "library", "qwen3-8b")
 ROWS = (1, 16, 64, 128, 512, 4096)
@@ -143,7 +143,7 @@ def main():
                                                      text.split(",")],
                         default=ROWS)
     parser.add_argument("--shapes", type=lambda text: text.split(","),
-                        default=[s for s in SHAPES if s != "swiglu"])
+                        default=USUAL)
     parser.add_argument("--json", help="write the numbers here as well")
     args = parser.parse_args()
     try:
@@ -163,9 +163,8 @@ def main():
             package = os.path.join(work, "products.pkg")
             subprocess.run(
                 [os.path.join(args.build, "bin", "bitpact"), "compile",
-                 os.path.join(QWEN, "linear.json"),
-                 os.path.join(QWEN, "down.json"),
-                 os.path.join(QWEN, "swiglu_separate.json"),
+                 *(os.path.join(QWEN, name + ".json") for name in
+                   sorted({SHAPES[s].contract for s in args.shapes})),
                  "-o", package, "--target", "cuda:sm_90a"],
                 check=True, stdout=subprocess.DEVNULL)
         torch.manual_seed(1)
