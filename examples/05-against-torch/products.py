@@ -43,6 +43,10 @@ class Gated(Linear):
         self.weights = 2
 
     def peers(self, torch):
+        # Each number of rows is compiled anew; behind a limit PyTorch would go
+        # on without its compiler.
+        torch._dynamo.reset()
+
         @torch.compile(dynamic=False)
         def activation(gate, up):
             return torch.nn.functional.silu(gate) * up
