@@ -52,6 +52,12 @@ void withPredicate(mlir::arith::CmpIPredicate predicate, Scalar type,
   llvm_unreachable("a predicate");
 }
 
+/// Of actions on integers, those with one operand.
+inline bool isConversion(Op op) {
+  return op == Op::Bitcast || op == Op::ExtendU || op == Op::ExtendS ||
+         op == Op::Truncate;
+}
+
 /// Calls `visit` with what the action computes of the bits of its one or two
 /// operands, so that many lanes ask once what it is; false for other actions,
 /// which are none of integers or leave some results unspecified.

@@ -211,8 +211,9 @@ std::optional<uint64_t> interpreter::evaluate(const Action &action,
   };
   using namespace reference;
   std::optional<uint64_t> integer;
-  if (withInteger(action,
-                  [&](auto compute) { integer = compute(v[0], v[1]); }))
+  if (withInteger(action, [&](auto compute) {
+        integer = compute(v[0], v[isConversion(action.op) ? 0 : 1]);
+      }))
     return integer;
   switch (action.op) {
   case Op::Add:
