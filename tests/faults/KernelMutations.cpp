@@ -15,7 +15,8 @@ const char *const kCpu = "cpu:x86-64-v3", *const kCuda = "cuda:sm_90a",
 const Subject kPairwise{"pairwise", kCpu}, kRagged{"ragged", kCpu},
     kLong{"long", kCpu},
     kFirst{"first", kCpu}, kRounded{"rounded", kCpu}, kMulAdd{"mul_add", kCpu},
-    kLayer{"layer", kCpu}, kLanes{"mul_add", kCpu, "row_per_lane"};
+    kLayer{"layer", kCpu}, kLanes{"columns", kCpu, "row_per_lane"},
+    kScratch{"scratch", kCpu};
 
 template <typename Op> bool any(Op) { return true; }
 
@@ -305,14 +306,14 @@ void addresses(std::vector<Mutation> &table) {
         op.setAccessAttr(builder.getDictionaryAttr({}));
       }));
   table.push_back(kernelFault<kernel::PeekOp>(
-      "another cell of scratch", kLanes, "node 'sum_sq'", any<kernel::PeekOp>,
+      "another cell of scratch", kScratch, "node 'sum'", any<kernel::PeekOp>,
       [](kernel::PeekOp op, OpBuilder &builder) {
         op.getIndexMutable().assign(
             arith::XOrIOp::create(builder, op.getLoc(), op.getIndex(),
                                   withInteger(builder, op.getIndex(), 1)));
       }));
   table.push_back(kernelFault<kernel::PokeOp>(
-      "scratch that nobody wrote", kLanes, "never written", any<kernel::PokeOp>,
+      "scratch that nobody wrote", kScratch, "never written", any<kernel::PokeOp>,
       [](kernel::PokeOp op, OpBuilder &) { op.erase(); }));
 }
 
@@ -333,10 +334,10 @@ void rows(std::vector<Mutation> &table) {
       }));
   auto rowMask = [](arith::CmpIOp op) {
     auto broadcast = op.getRhs().getDefiningOp<vector::BroadcastOp>();
-    return broadcast && isSlot(broadcast.getSource(), "tokens");
+    return broadcast && isSlot(broadcast.getSource(), "hidden");
   };
   table.push_back(kernelFault<arith::CmpIOp>(
-      "the last row left out", kLanes, "never", rowMask,
+      "the last row left out", kLanes, "an unspecified value", rowMask,
       [](arith::CmpIOp op, OpBuilder &builder) {
         op->setOperand(0, plus(builder, op.getLhs(), 1));
       }));

@@ -83,10 +83,14 @@ void altered(std::vector<PackageMutation> &table) {
         package.files["code/more.so"] = package.code();
         return true;
       });
-  add("two variants' code exchanged", "altered", [](PackageFiles &package) {
-    std::swap(package.code(), package.code("row_per_lane"));
-    return true;
-  });
+  add(
+      "two variants' code exchanged", "altered",
+      [](PackageFiles &package) {
+        std::swap(package.code("vector_bytes=1 "),
+                  package.code("vector_bytes=16"));
+        return true;
+      },
+      kCuda);
   add("evidence upgraded", "the manifest was altered",
       [](PackageFiles &package) {
         return set(package.variant().at("evidence"), "bits", "measured");
@@ -101,9 +105,10 @@ void altered(std::vector<PackageMutation> &table) {
 
 /// Manifests that contradict themselves.
 void contradictory(std::vector<PackageMutation> &table) {
-  auto add = [&](const char *name, const char *says, auto change) {
+  auto add = [&](const char *name, const char *says, auto change,
+                 const char *target = kCpu) {
     table.push_back(
-        {name, {"rounded"}, kCpu, Sealed, Detector::Loader, {says}, change});
+        {name, {"rounded"}, target, Sealed, Detector::Loader, {says}, change});
   };
   add("two arguments exchanged", ".arguments[0]", [](PackageFiles &package) {
     json &arguments = package.variant().at("arguments");
@@ -139,10 +144,13 @@ void contradictory(std::vector<PackageMutation> &table) {
     package.files["code/../../stray.so"] = package.code();
     return set(code, "file", "code/../../stray.so");
   });
-  add("two variants of one name", "is there twice", [](PackageFiles &package) {
-    return set(package.variant("row_per_lane"), "id",
-               package.variant().at("id"));
-  });
+  add(
+      "two variants of one name", "is there twice",
+      [](PackageFiles &package) {
+        return set(package.variant("vector_bytes=1 "), "id",
+                   package.variant("vector_bytes=16").at("id"));
+      },
+      kCuda);
   add("a newer format", "it is too old for this package",
       [](PackageFiles &package) {
         return set(package.manifest, "format",
@@ -204,7 +212,7 @@ void wrong(std::vector<PackageMutation> &table) {
       {"rounded", "unrounded"});
   add("programs that do half their rows", Detector::Check, "",
       [](PackageFiles &package) {
-        json &launch = package.variant("row_per_lane").at("launch");
+        json &launch = package.variant().at("launch");
         return set(launch, "rows_per_program",
                    launch.at("rows_per_program").get<int>() * 2);
       });
