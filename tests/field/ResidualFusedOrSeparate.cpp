@@ -19,19 +19,6 @@ Case contractOf(const std::string &name) {
   return readFile(BITPACT_FIELD_CONTRACTS "/" + name + ".json");
 }
 
-uint16_t at(const reference::Tensor &tensor, int64_t i) {
-  return uint16_t(tensor.bytes[2 * i] | tensor.bytes[2 * i + 1] << 8);
-}
-
-reference::Tensor bf16s(std::vector<int64_t> shape,
-                        const std::vector<uint16_t> &bits) {
-  reference::Tensor tensor{algebra::Format::BF16, std::move(shape), {}};
-  for (uint16_t each : bits)
-    tensor.bytes.insert(tensor.bytes.end(),
-                        {uint8_t(each), uint8_t(each >> 8)});
-  return tensor;
-}
-
 /// What a contract makes of the inputs: the oracle, and kernels in every tile.
 reference::Tensor resultOf(const std::string &name,
                            const interpreter::Tensors &inputs,
@@ -78,8 +65,8 @@ TEST_CASE("a witness by hand, after a product") {
     interpreter::Tensors all = inputs;
     all[other] =
         other == "bias" ? bf16s({1}, {0xBF80}) : bf16s({1, 1}, {0xBF80});
-    CHECK(at(resultOf(other, all, dims), 0) == 0x3B80);
-    CHECK(at(resultOf(other + "_separate", all, dims), 0) == 0);
+    CHECK(bitsAt(resultOf(other, all, dims), 0) == 0x3B80);
+    CHECK(bitsAt(resultOf(other + "_separate", all, dims), 0) == 0);
   }
 }
 
@@ -94,7 +81,7 @@ TEST_CASE("how many elements a product stored between changes") {
                       separate = resultOf(other + "_separate", inputs, dims);
     int64_t equal = 0, count = int64_t(fused.bytes.size() / 2);
     for (int64_t i = 0; i < count; ++i)
-      equal += at(fused, i) == at(separate, i);
+      equal += bitsAt(fused, i) == bitsAt(separate, i);
     double share = double(equal) / double(count);
     std::cout << other << " fused or separate: " << 100 * share
               << " % of elements equal\n";

@@ -22,19 +22,6 @@ Case contractOf(const std::string &name) {
   return readFile(BITPACT_FIELD_CONTRACTS "/" + name + ".json");
 }
 
-uint16_t at(const reference::Tensor &tensor, int64_t i) {
-  return uint16_t(tensor.bytes[2 * i] | tensor.bytes[2 * i + 1] << 8);
-}
-
-reference::Tensor bf16s(std::vector<int64_t> shape,
-                        const std::vector<uint16_t> &bits) {
-  reference::Tensor tensor{algebra::Format::BF16, std::move(shape), {}};
-  for (uint16_t each : bits)
-    tensor.bytes.insert(tensor.bytes.end(),
-                        {uint8_t(each), uint8_t(each >> 8)});
-  return tensor;
-}
-
 float widened(uint16_t bits) {
   uint32_t wide = uint32_t(bits) << 16;
   float value;
@@ -76,8 +63,8 @@ TEST_CASE("elements on which an activation that is stored shows") {
           {"x", bf16s({1, 1}, {0x3F80})},
           {"gate_weight", bf16s({1, 1}, {gate})},
           {"up_weight", bf16s({1, 1}, {up})}};
-      CHECK(at(resultOf("swiglu", inputs), 0) == once);
-      CHECK(at(resultOf("swiglu_twice", inputs), 0) == twice);
+      CHECK(bitsAt(resultOf("swiglu", inputs), 0) == once);
+      CHECK(bitsAt(resultOf("swiglu_twice", inputs), 0) == twice);
     }
   CHECK(differ > 20);
 }
@@ -103,7 +90,7 @@ TEST_CASE("how many elements of a layer a stored activation changes") {
                     twice = resultOf("swiglu_twice", inputs);
   int64_t differ = 0, count = int64_t(once.bytes.size() / 2);
   for (int64_t i = 0; i < count; ++i)
-    differ += at(once, i) != at(twice, i);
+    differ += bitsAt(once, i) != bitsAt(twice, i);
   double share = double(differ) / double(count);
   std::cout << "an activation stored as bf16 changes " << 100 * share
             << " % of elements\n";

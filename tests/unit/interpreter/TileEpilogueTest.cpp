@@ -117,25 +117,6 @@ template <typename OpType> OpType only(tile::FuncOp func) {
   return found.front();
 }
 
-/// What the proof says of a kernel of `of` after `plant`; before, it has
-/// nothing to say.
-std::string saidOf(const Case &of,
-                   llvm::function_ref<void(tile::FuncOp)> plant) {
-  TileKernel kernel = lower(of, tiles(8, 4, 32, 3, 2, 2));
-  {
-    Said said;
-    auto proved =
-        interpreter::proveSchedule(of.contract(), of.op(), kernel.func);
-    INFO(said.text);
-    REQUIRE(succeeded(proved));
-  }
-  plant(kernel.func);
-  Said said;
-  REQUIRE(
-      failed(interpreter::proveSchedule(of.contract(), of.op(), kernel.func)));
-  return said.text;
-}
-
 Value plus(Value value, int64_t more) {
   OpBuilder builder(value.getContext());
   builder.setInsertionPointAfterValue(value);

@@ -149,3 +149,33 @@ int tests::agree(const Case &of, std::mt19937 &random) {
   }
   return runs;
 }
+
+std::string tests::saidOf(const Case &of,
+                          llvm::function_ref<void(tile::FuncOp)> plant) {
+  TileKernel kernel = lower(of, tiles(8, 4, 32, 3, 2, 2));
+  {
+    Said said;
+    auto proved =
+        interpreter::proveSchedule(of.contract(), of.op(), kernel.func);
+    INFO(said.text);
+    REQUIRE(succeeded(proved));
+  }
+  plant(kernel.func);
+  Said said;
+  REQUIRE(
+      failed(interpreter::proveSchedule(of.contract(), of.op(), kernel.func)));
+  return said.text;
+}
+
+uint16_t tests::bitsAt(const reference::Tensor &tensor, int64_t i) {
+  return uint16_t(tensor.bytes[2 * i] | tensor.bytes[2 * i + 1] << 8);
+}
+
+reference::Tensor tests::bf16s(std::vector<int64_t> shape,
+                               const std::vector<uint16_t> &bits) {
+  reference::Tensor tensor{algebra::Format::BF16, std::move(shape), {}};
+  for (uint16_t each : bits)
+    tensor.bytes.insert(tensor.bytes.end(),
+                        {uint8_t(each), uint8_t(each >> 8)});
+  return tensor;
+}

@@ -43,6 +43,16 @@ interpreter::Tensors tensorsOf(const Case &of, const interpreter::Dims &dims,
 /// oracle's; another one fails.
 int agree(const Case &of, std::mt19937 &random);
 
+/// What the proof says of a kernel of `of` after `plant`; before, it has
+/// nothing to say.
+std::string saidOf(const Case &of,
+                   llvm::function_ref<void(tile::FuncOp)> plant);
+
+/// Bits of elements of bf16.
+uint16_t bitsAt(const reference::Tensor &tensor, int64_t i);
+reference::Tensor bf16s(std::vector<int64_t> shape,
+                        const std::vector<uint16_t> &bits);
+
 } // namespace bitpact::tests
 
 #endif
