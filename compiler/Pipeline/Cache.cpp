@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr llvm::StringLiteral kMagic = "bitpact cache 1\n";
+constexpr llvm::StringLiteral kMagic = "bitpact cache 2\n";
 constexpr llvm::StringLiteral kSuffix = ".entry";
 
 /// The header, which names what follows it, and what follows it.
@@ -45,6 +45,14 @@ std::string bodyOf(const std::string &key, const Cache::Entry &entry) {
     header["kernels"].push_back({{"entry", kernel.entry},
                                  {"schedule", kernel.schedule},
                                  {"split", kernel.split}});
+  header["threads"] = entry.threads;
+  header["shared_bytes"] = entry.sharedBytes;
+  header["maps"] = json::array();
+  for (const codegen::TensorMap &map : entry.maps)
+    header["maps"].push_back({{"tensor", map.tensor},
+                              {"rows", map.rows},
+                              {"cols", map.cols},
+                              {"part", map.part}});
   std::string body = header.dump() + "\n";
   body.append(code.object.begin(), code.object.end());
   return body + code.assembly;
@@ -71,6 +79,11 @@ Cache::Entry entryOf(const std::string &key, llvm::StringRef body) {
   for (const json &kernel : header.at("kernels"))
     entry.kernels.push_back(
         {kernel.at("entry"), kernel.at("schedule"), kernel.at("split")});
+  entry.threads = header.at("threads");
+  entry.sharedBytes = header.at("shared_bytes");
+  for (const json &map : header.at("maps"))
+    entry.maps.push_back(
+        {map.at("tensor"), map.at("rows"), map.at("cols"), map.at("part")});
   return entry;
 }
 

@@ -4,6 +4,7 @@
 #ifndef BITPACT_COMPILER_PIPELINE_CACHE_H
 #define BITPACT_COMPILER_PIPELINE_CACHE_H
 
+#include "codegen/NVPTX/TileLayout.h"
 #include "codegen/Target/Target.h"
 
 #include <optional>
@@ -30,11 +31,15 @@ public:
     /// The schedule that the code has in the end, and what its kernels ask of
     /// pointers: attributes as text.
     std::string schedule, access;
-    /// Those that a launch runs, in order; `split` may be empty.
+    /// Those that a launch runs, in order; `split` may be empty. Kernels of
+    /// tiles are none of them.
     struct Kernel {
       std::string entry, schedule, split;
     };
     std::vector<Kernel> kernels;
+    /// What a launch of tiles brings.
+    int64_t threads = 0, sharedBytes = 0;
+    std::vector<codegen::TensorMap> maps;
   };
 
   bool isOn() const { return !directory.empty(); }

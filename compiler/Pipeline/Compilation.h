@@ -12,6 +12,7 @@
 #include "compiler/Schedule/Schedule.h"
 #include "runtime/package/Format.h"
 
+#include <atomic>
 #include <future>
 #include <mutex>
 
@@ -76,6 +77,7 @@ private:
   }
   std::string cacheKey(const Job &job) const;
   bool takeFromCache(Job &job, const std::string &key);
+  bool takeTilesFromCache(Job &job, const std::string &key);
   mlir::LogicalResult compileOrTake(Job &job);
   mlir::LogicalResult package(CompileResult &result);
   bool stops(Phase phase) const { return request.stopAfter == phase; }
@@ -102,6 +104,7 @@ private:
   llvm::DenseMap<std::pair<size_t, mlir::Attribute>, std::shared_future<bool>>
       proofs;
   std::mutex proofsLock;
+  std::atomic<int> assembled = 0, proved = 0;
   /// Of the contract whose kernels are proved, with what they declare.
   interpreter::CasePool cases;
 };

@@ -82,6 +82,7 @@ LogicalResult Compilation::prove(Job &job, Attribute key,
     if (isKnown)
       return success();
   }
+  ++proved;
   bool holds = false;
   try {
     holds = proof();
@@ -190,6 +191,7 @@ LogicalResult Compilation::compileJob(Job &job) {
     job.text = print(*module);
     return success();
   }
+  ++assembled;
   FailureOr<codegen::CompiledCode> code = job.target->compile(*module, {});
   if (failed(code))
     return failure();

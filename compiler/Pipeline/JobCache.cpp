@@ -30,7 +30,9 @@ std::string Compilation::cacheKey(const Job &job) const {
               {"target", job.target->spec()},
               {"features", job.target->features().str()},
               {"entry", job.entry},
-              {"schedule", print(job.proposal.schedule)}}
+              {"schedule", print(job.proposal.tiles
+                                     ? Attribute(job.proposal.tiles)
+                                     : Attribute(job.proposal.schedule))}}
       .dump();
 }
 
@@ -64,20 +66,41 @@ bool Compilation::takeFromCache(Job &job, const std::string &key) {
   return true;
 }
 
+/// Tiles keep the schedule that was proposed, which is a part of the key.
+bool Compilation::takeTilesFromCache(Job &job, const std::string &key) {
+  std::optional<Cache::Entry> entry = cache.find(key);
+  if (!entry)
+    return false;
+  job.tiles.threads = entry->threads;
+  job.tiles.sharedBytes = entry->sharedBytes;
+  job.tiles.maps = std::move(entry->maps);
+  job.code = std::move(entry->code);
+  job.fromCache = true;
+  return true;
+}
+
 LogicalResult Compilation::compileOrTake(Job &job) {
-  // An entry says nothing of tensor maps.
-  if (!cache.isOn() || job.proposal.tiles)
+  if (!cache.isOn())
     return compileJob(job);
   std::string key = cacheKey(job);
-  if (takeFromCache(job, key))
+  bool isTiles = bool(job.proposal.tiles);
+  if (isTiles ? takeTilesFromCache(job, key) : takeFromCache(job, key))
     return success();
   if (failed(compileJob(job)))
     return failure();
-  std::vector<Cache::Entry::Kernel> kernels;
-  for (const LaunchedKernel &kernel : job.kernels)
-    kernels.push_back({kernel.entry, print(kernel.schedule),
-                       kernel.split ? print(kernel.split) : ""});
-  cache.store(key, {*job.code, print(job.proposal.schedule),
-                    job.access ? print(job.access) : "{}", kernels});
+  Cache::Entry entry;
+  entry.code = *job.code;
+  if (isTiles) {
+    entry.threads = job.tiles.threads;
+    entry.sharedBytes = job.tiles.sharedBytes;
+    entry.maps = job.tiles.maps;
+  } else {
+    entry.schedule = print(job.proposal.schedule);
+    entry.access = job.access ? print(job.access) : "{}";
+    for (const LaunchedKernel &kernel : job.kernels)
+      entry.kernels.push_back({kernel.entry, print(kernel.schedule),
+                               kernel.split ? print(kernel.split) : ""});
+  }
+  cache.store(key, entry);
   return success();
 }

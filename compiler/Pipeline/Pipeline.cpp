@@ -116,6 +116,8 @@ FailureOr<CompileResult> Compilation::run() {
     return failure();
   for (const Job &job : jobs)
     result.fromCache += job.fromCache;
+  result.assembled = assembled;
+  result.proved = proved;
   if (result.fromCache != int(jobs.size()))
     cache.prune();
   return result;

@@ -43,6 +43,8 @@ struct CompileResult {
   std::string text;
   /// Code objects that were taken from the cache.
   int fromCache = 0;
+  /// How often code was assembled, and kernels were proved.
+  int assembled = 0, proved = 0;
 };
 
 using Progress =

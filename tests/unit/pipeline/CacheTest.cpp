@@ -40,6 +40,9 @@ Cache::Entry entry(const std::string &object) {
   made.schedule = "a schedule";
   made.access = "{x = 16}";
   made.kernels = {{"first", "one", ""}, {"second", "two", "a split"}};
+  made.threads = 384;
+  made.sharedBytes = 232448;
+  made.maps = {{"x", 64, 32, 2}, {"weight", 128, 64}};
   return made;
 }
 
@@ -64,7 +67,10 @@ bool same(const std::optional<Cache::Entry> &found,
          a.resources.local == b.resources.local &&
          a.resources.spills == b.resources.spills &&
          found->schedule == expected.schedule &&
-         found->access == expected.access;
+         found->access == expected.access &&
+         found->threads == expected.threads &&
+         found->sharedBytes == expected.sharedBytes &&
+         found->maps == expected.maps;
 }
 
 std::string bytesOf(const std::string &path) {
