@@ -52,6 +52,28 @@ class Cuda(ToolTest):
         self.assertEqual(len(outputs), 1)
 
 
+    def test_reveal_finds_the_parts_of_a_product(self):
+        library = os.path.join(os.path.dirname(__file__), "..", "..", "contracts", "library", "examples")
+        forms = ["fold", "pairwise", "pairwise in bf16"]  # of fma no kernel of threads halves
+        steps = {"matmul_fma": ("k:*", ["k chain"], forms),
+                 "matmul": ("step:* k:16", ["k fused(dot.nv(16,25))", "step chain"], [*forms, "halving"])}  # fmt: skip
+        for base, (digits, entries, own) in steps.items():
+            for form in own:
+                with open(self.path("parts.json"), "w") as file:
+                    json.dump({"bitpact": 1, "extends": os.path.join(os.path.abspath(library), base + ".json"),
+                               "name": "test/parts", "dims": {"in": 500, "out": 136}, "types": {"y": "f32"},
+                               "nodes": {"dot": {"partition": "rank:4@128 " + digits,
+                                                 "merge": [*entries, "rank " + form]}},
+                               "rounding": {"y": "f32 rne"}}, file)  # fmt: skip
+                self.holds("compile", self.path("parts.json"), "-o", self.path("parts.pkg"),
+                           "--target", "cuda:sm_90a")  # fmt: skip
+                report = self.holds("reveal", self.path("parts.pkg"), "--op", "matmul", "--device", "cuda:0",
+                                    "--json").json()  # fmt: skip
+                found = report["trees"][0]["fragment"]["nodes"]["dot"]
+                self.assertEqual(found["merge"][-1], "d0 " + form)
+                self.assertTrue(all(tree["equal"] for tree in report["trees"]))
+
+
 def needs_device():
     if not os.path.exists("/dev/nvidia0"):
         print("skipped: no NVIDIA device here")

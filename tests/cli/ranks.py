@@ -34,13 +34,19 @@ def merge_of(ranks, merge):
 
 
 class Ranks(ToolTest):
-    def package(self, name, contract):
+    def contract(self, name, contract):
         path = self.path(name + ".json")
         with open(path, "w") as file:
             json.dump({"bitpact": 1, "name": "test/" + name, **contract}, file)
-        self.holds("compile", path, "-o", self.path(name + ".pkg"), "--target",
+        return path
+
+    def compiled(self, name, *contracts):
+        self.holds("compile", *contracts, "-o", self.path(name + ".pkg"), "--target",
                    "cpu:x86-64-v3" if os.uname().machine == "x86_64" else "cpu:aarch64")  # fmt: skip
         return self.path(name + ".pkg")
+
+    def package(self, name, contract):
+        return self.compiled(name, self.contract(name, contract))
 
     def run_package(self, package, **inputs):
         given = [item for name, (shape, values) in inputs.items() for item in
@@ -80,14 +86,79 @@ class Ranks(ToolTest):
         self.assertEqual(self.merged(8, "fold"), whole)
         self.assertNotEqual(whole, self.by_hand("pairwise"))
 
+    def test_reveal_finds_the_parts_and_how_they_meet(self):
+        """The last rank has less."""
+        forms = ("fold", "pairwise", "halving", "fold from bf16", "pairwise in bf16")
+        base = {"extends": os.path.join(LIBRARY, "examples", "matmul.json"), "types": {"y": "f32"},
+                "rounding": {"y": "f32 rne"}}  # fmt: skip
+        steps = {"k:*": ["k chain"], "step:* k:16": ["k fused(dot.nv(16,25))", "step chain"]}
+        contracts = []
+        for form in forms:
+            for digits, entries in steps.items():
+                name = f"{form} {len(entries)}".replace(" ", "_")
+                node = {"partition": f"rank:4@48 {digits}", "merge": [*entries, "rank " + form]}
+                more = base if len(entries) > 1 else {"extends": FMA}
+                contracts.append(self.contract(name, {**more, "nodes": {"dot": node}, "dims": {"in": 180, "out": 24}}))
+        package = self.compiled("forms", *contracts)
+        for form in forms:
+            for digits, entries in steps.items():
+                name = f"test/{form} {len(entries)}".replace(" ", "_")
+                report = self.holds("reveal", package, "--op", "matmul", "--contract", name, "--json").json()
+                found = report["trees"][0]["fragment"]["nodes"]["dot"]
+                self.assertEqual(found["merge"][-1], "d0 " + form, name)
+                self.assertEqual(found["merge"][:-1], ["d1 chain"] if len(entries) == 1 else
+                                 ["d2 fused(dot.nv(16,25))", "d1 chain"])  # fmt: skip
+                outer = "d0:4" if form == "halving" else "d0:*"
+                self.assertEqual(found["partition"], outer + (" d1:48" if len(entries) == 1 else " d1:3 d2:16"))
+                for tree in report["trees"]:
+                    self.assertTrue(tree["equal"], tree["difference"])
+                    self.assertEqual(tree["terms"], 180)
+
+    def test_what_was_revealed_is_compared_with_other_parts(self):
+        fold, pairwise = (self.contract(form, product(RANKS, form)) for form in ("fold", "pairwise"))
+        report = self.holds("reveal", self.compiled("fold", fold), "--op", "matmul", "--json").json()
+        found = report["trees"][0]["fragment"]["nodes"]["dot"]
+        revealed = {**product(RANKS, "fold"), "nodes": {"dot": {key: found[key] for key in ("partition", "merge")}}}
+        revealed = self.contract("revealed", revealed)
+        self.holds("diff", fold, revealed)
+        # Of three parts fold and pairwise are one tree, of four they are not.
+        self.fails(1, "diff", pairwise, revealed, says=f"trees differ from extent {3 * LENGTH + 1} on")
+
     def test_the_undivided_product_has_a_witness(self):
         for name in ("o_rank8.json", "down_rank8.json"):
             plain = os.path.join(LIBRARY, "qwen3-8b", "down.json" if "down" in name else "linear.json")
-            result = run_tool("diff", plain, os.path.join(LIBRARY, "qwen3-8b", name), "--witness", "--json")
-            self.assertEqual(result.code, 1, result.err)
-            witness = result.json()["witness"]
-            self.assertTrue(witness["found"])
-            self.assertEqual(witness["first"]["name"], "dot")
+            self.bits_differ(plain, os.path.join(LIBRARY, "qwen3-8b", name),
+                             ["Π", "T"] if name == "o_rank8.json" else ["Π", "T", "P"])  # fmt: skip
+
+    def test_small_undivided_products_have_a_witness(self):
+        plain = self.contract("plain", {**product(1, ""), "dims": {"in": RANKS * LENGTH}})
+        for form, fields in (("fold", ["Π", "T"]), ("pairwise", ["Π", "T"]), ("halving", ["Π", "T"]),
+                             ("pairwise from bf16", ["Π", "T", "P"])):  # fmt: skip
+            self.bits_differ(plain, self.contract("parts", product(RANKS, form)), fields)
+
+    def bits_differ(self, plain, parts, fields):
+        """Kernels of both give the bits that are said of each."""
+        files = self.path("witness")
+        result = run_tool("diff", plain, parts, "--witness", "--witness-out", files, "--json")
+        self.assertEqual(result.code, 1, result.err)
+        report = result.json()
+        self.assertEqual([one["field"] for one in report["changes"]], fields)
+        self.assertEqual({one["node"] for one in report["changes"]}, {"dot"})
+        first = report["witness"]["first"]
+        self.assertEqual((first["name"], first["coordinate"]), ("dot", [0, 0]))
+        is_f32 = plain.startswith(self.scratch)
+        shown = set()
+        for side, contract in (("a", plain), ("b", parts)):
+            y, type = self.path(side + ".npy"), "" if is_f32 else ":bf16"
+            self.holds("run", self.compiled(side, contract), "--op", "matmul", "--output", "y=" + y,
+                       "--input", f"x={files}/x.npy{type}", "--input", f"weight={files}/weight.npy{type}")  # fmt: skip
+            bits = int(first[side]["bits"], 16)
+            if not is_f32:  # to nearest even
+                bits = bits + 0x7FFF + (bits >> 16 & 1) >> 16
+            size = 4 if is_f32 else 2
+            shown.add(npy_data(y)[1][:size])
+            self.assertEqual(npy_data(y)[1][:size], bits.to_bytes(size, "little"))
+        self.assertEqual(len(shown), 2)
 
     def by_hand(self, merge):
         """In doubles: products of two f32 are exact, and a sum of two rounds as fma does but for a tie
