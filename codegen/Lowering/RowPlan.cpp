@@ -324,6 +324,9 @@ NodePlan lowering::planElements(int64_t extent, kernel::ScheduleAttr schedule) {
 llvm::Expected<RowFamily> lowering::rowFamily(pact::ContractOp contract,
                                               pact::OperatorOp op) {
   RowFamily family;
+  if (!op.getOps<pact::SegmentOp>().empty())
+    return refusal("operator {0} has pact.segment; rows take at a pact.index",
+                   op.getSymName());
   for (pact::ReduceOp reduce : op.getOps<pact::ReduceOp>()) {
     StringRef over = reduce.getOver();
     if (!family.reducedDim.empty() && family.reducedDim != over)

@@ -99,7 +99,8 @@ llvm::Expected<TileFamily> lowering::tileFamily(pact::OperatorOp op) {
         return refusal("operator {0}: has more than one output",
                        op.getSymName());
       family.output = output;
-    } else if (isa<pact::ExtentOp, pact::TakeOp, pact::IndexOp>(each)) {
+    } else if (isa<pact::ExtentOp, pact::TakeOp, pact::IndexOp,
+                   pact::SegmentOp>(each)) {
       return refusal("operator {0}: has {1}; tiles take a product and "
                      "operations on its elements",
                      op.getSymName(), each.getName().getStringRef());

@@ -48,6 +48,7 @@ static json operatorOp(Operation &op, const Ids &ids) {
   TypeSwitch<Operation *>(&op)
       .Case([&](pact::InputOp op) { entry["tensor"] = op.getTensor().str(); })
       .Case([&](pact::IndexOp op) { entry["tensor"] = op.getTensor().str(); })
+      .Case([&](pact::SegmentOp op) { entry["over"] = op.getOver().str(); })
       .Case([&](pact::TakeOp op) { entry["over"] = op.getOver().str(); })
       .Case([&](pact::ParamOp op) { entry["param"] = op.getParam().str(); })
       .Case([&](pact::ExtentOp op) { entry["dim"] = op.getDim().str(); })

@@ -111,8 +111,11 @@ ContractPair::ContractPair(Opened opened)
         input.over = node.over;
     for (const Operation &operation : first.operations)
       if (operation.kind == OperationKind::Take &&
-          operation.index == static_cast<int>(i))
-        input.over = operation.over;
+          operation.positions.tensor == static_cast<int>(i)) {
+        bool segments = operation.positions.over >= 0;
+        input.over = segments ? operation.positions.over : operation.over;
+        input.numbered = segments ? operation.over : -1;
+      }
     inputList.push_back(std::move(input));
   }
   for (size_t i = 0; i < first.dims.size(); ++i) {
@@ -253,6 +256,10 @@ Candidate ContractPair::rowOf(const Candidate &candidate, int64_t row) const {
     std::vector<double> &one = result.values[input.name];
     if (!input.hasRows) {
       one = values;
+      // Of offsets along the rows those that leave it in its block.
+      if (input.kind == PairInput::Offsets && input.over == rows)
+        for (double &value : one)
+          value = std::clamp(value - static_cast<double>(row), 0., 1.);
       continue;
     }
     int64_t inner = 1, extent = candidate.extents[rows];

@@ -34,6 +34,7 @@ struct PairInput {
   int64_t ownAxis = 0; ///< of offsets that no dim of the operator counts
   bool hasRows = false;
   int over = -1; ///< the dim that an index points into, or offsets cut
+  int numbered = -1; ///< of offsets: the dim that is taken at their blocks
 };
 
 /// Where two results part: an output's element, or a node's or a site's.

@@ -174,9 +174,15 @@ std::vector<std::vector<int64_t>> extentsToTry(const ContractPair &pair) {
   for (size_t dim = 0; dim < program.dims.size(); ++dim) {
     int64_t smallest = std::max<int64_t>(1, pair.fixedExtent(dim));
     bool open = pair.isOpen(dim) && !program.dims[dim].isRow;
+    bool inNode = std::any_of(program.nodes.begin(), program.nodes.end(),
+                              [&](const NodeFacts &node) {
+                                return node.over == static_cast<int>(dim);
+                              });
     if (open && !program.dims[dim].isReduced)
       smallest = 3; // such as the boundaries of sequences
-    open = open && program.dims[dim].isReduced;
+    else if (open && !inNode)
+      smallest = 2; // one to take and another
+    open = open && inNode;
     if (open) {
       smallest = 24;
       for (int64_t n : scan)

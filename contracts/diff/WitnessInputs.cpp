@@ -216,7 +216,7 @@ Candidate WitnessInputs::batch(WitnessKind kind, uint64_t round, int64_t rows,
       std::vector<double> &values = candidate.values[input.name];
       values.assign(pair.elements(input, candidate.extents), 0);
       if (input.kind == PairInput::Offsets)
-        fillOffsets(fill, input, values);
+        fillOffsets(fill, input, candidate.extents, values);
       else if (input.kind == PairInput::Index)
         fillIndex(fill, input, lines, values);
       else if (std::find(carriers.begin(), carriers.end(), input.name) ==
@@ -476,8 +476,9 @@ void WitnessInputs::fillIndex(Fill &fill, const PairInput &input,
 }
 
 void WitnessInputs::fillOffsets(Fill &fill, const PairInput &input,
+                                const std::vector<int64_t> &extents,
                                 std::vector<double> &values) const {
-  int64_t extent = input.over < 0 ? 1 : sizes[input.over];
+  int64_t extent = input.over < 0 ? 1 : extents[input.over];
   for (double &value : values)
     value = static_cast<double>(
         fill.kind == WitnessKind::Tree ? 0 : fill.source.below(extent + 1));
@@ -485,6 +486,11 @@ void WitnessInputs::fillOffsets(Fill &fill, const PairInput &input,
   if (values.size() > 1)
     values.back() = static_cast<double>(extent);
   std::sort(values.begin(), values.end());
+  // Blocks beyond what is taken at them hold nothing: rows there are NaN.
+  if (input.numbered >= 0)
+    for (size_t i = static_cast<size_t>(extents[input.numbered]);
+         i < values.size(); ++i)
+      values[i] = static_cast<double>(extent);
 }
 
 } // namespace bitpact::diff

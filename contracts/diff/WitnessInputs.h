@@ -105,6 +105,7 @@ private:
   void fillIndex(Fill &fill, const PairInput &input, const InputLines &lines,
                  std::vector<double> &values) const;
   void fillOffsets(Fill &fill, const PairInput &input,
+                   const std::vector<int64_t> &extents,
                    std::vector<double> &values) const;
   double held(const PairInput &input, double value, bool beyond) const;
   void findPoints();

@@ -134,6 +134,20 @@ int ContractTables::indexTensor(const std::string &name) const {
   return number;
 }
 
+int ContractTables::boundsTensor(const std::string &name) const {
+  int number = find(program.tensors, name);
+  if (number < 0 || !program.tensors[number].isInput ||
+      program.tensors[number].isIndex)
+    throw RuleError("C4", fmt::format("there is no input '{}'", name),
+                    "op.tensors");
+  if (program.tensors[number].format != Format::I32)
+    throw RuleError("P1", "offsets of a segment are i32", "types." + name);
+  if (program.tensors[number].dims.size() != 1)
+    throw RuleError("F11", "offsets of a segment have one dim",
+                    "op.tensors." + name);
+  return number;
+}
+
 const TensorFacts &ContractTables::outputTensor(const std::string &name) const {
   int number = find(program.tensors, name);
   if (number < 0 || program.tensors[number].isInput)

@@ -29,6 +29,8 @@ public:
   int inputTensor(const std::string &name) const;
   /// A tensor that takes read at.
   int indexTensor(const std::string &name) const;
+  /// A tensor of offsets, between which segments are.
+  int boundsTensor(const std::string &name) const;
   const TensorFacts &outputTensor(const std::string &name) const;
   /// Format and value of a parameter.
   std::pair<Format, double> param(const std::string &name) const;

@@ -93,15 +93,36 @@ void Execution::bindDims(const std::map<std::string, Tensor> &inputs) {
   }
 }
 
-std::vector<int64_t> Execution::offsetsOf(int number) const {
+std::vector<int64_t> Execution::integersOf(int number) const {
   const Tensor &tensor = *tensors[number];
-  std::vector<int64_t> offsets(tensor.shape[0]);
-  for (size_t i = 0; i < offsets.size(); ++i) {
-    int32_t value;
-    std::memcpy(&value, tensor.bytes.data() + 4 * i, 4);
-    offsets[i] = value;
+  size_t width = algebra::bytes(tensor.format);
+  std::vector<int64_t> integers(tensor.bytes.size() / width);
+  for (size_t i = 0; i < integers.size(); ++i) {
+    const uint8_t *at = tensor.bytes.data() + width * i;
+    int32_t narrow = 0;
+    if (tensor.format == Format::I64)
+      std::memcpy(&integers[i], at, width);
+    else
+      std::memcpy(&narrow, at, width), integers[i] = narrow;
   }
-  return offsets;
+  return integers;
+}
+
+/// Offsets that cut the dim into no blocks leave every position without one.
+std::vector<int64_t> Execution::positionsOf(const Positions &positions) const {
+  std::vector<int64_t> entries = integersOf(positions.tensor);
+  if (positions.over < 0)
+    return entries;
+  std::vector<int64_t> blocks(extent(positions.over), -1);
+  try {
+    algebra::checkOffsets(entries, existing(positions.over));
+  } catch (const std::invalid_argument &) {
+    return blocks;
+  }
+  for (size_t block = 0; block + 1 < entries.size(); ++block)
+    std::fill(blocks.begin() + entries[block],
+              blocks.begin() + entries[block + 1], static_cast<int64_t>(block));
+  return blocks;
 }
 
 std::vector<int> Execution::columns(const std::vector<int> &dims) const {
@@ -208,7 +229,7 @@ void Execution::prepareReduce(const Operation &operation, Prepared &p) {
   p.existing = node.extent.value_or(extent(node.over));
   std::vector<int64_t> offsets;
   if (node.offsets) {
-    offsets = offsetsOf(*node.offsets);
+    offsets = integersOf(*node.offsets);
     try {
       algebra::checkOffsets(offsets, p.existing);
     } catch (const std::invalid_argument &) {
@@ -240,12 +261,16 @@ int64_t Execution::strideOver(int dim, const std::vector<int> &layout) const {
 
 void Execution::prepareTake(const Operation &operation, Prepared &p) {
   std::vector<int> result = columns(program.values[operation.result].dims);
-  std::vector<int> layout = columns(program.values[operation.args[0]].dims);
-  p.operands.push_back({Index::Map, spread(result, layout)});
+  bool direct = operation.args.empty();
+  std::vector<int> layout =
+      direct ? program.tensors[operation.index].dims
+             : columns(program.values[operation.args[0]].dims);
+  p.source = spread(result, layout);
   p.strides.push_back(strideOver(operation.over, layout));
   p.existing = existing(operation.over);
-  p.tensor = tensors[operation.index];
-  p.source = spread(result, program.tensors[operation.index].dims);
+  p.tensor = direct ? tensors[operation.index] : nullptr;
+  p.positions = positionsOf(operation.positions);
+  p.where = spread(result, operation.positions.dims);
 }
 
 void Execution::addSink(const NamedValue &named) {

@@ -47,9 +47,11 @@ private:
     int64_t elements = 1;         ///< of the result, in one row
     std::vector<int> rowDims;     ///< those that the result depends on
     std::vector<Index> operands;  ///< for a reduction: at position 0
-    std::vector<int64_t> strides; ///< of a reduction's operands
+    std::vector<int64_t> strides; ///< of a reduction's or take's operands
     std::vector<int64_t> source;  ///< of a load: offsets in the tensor
     const Tensor *tensor = nullptr;
+    std::vector<int64_t> positions; ///< of a take: all there are
+    std::vector<int64_t> where;     ///< in them, the position of each element
     int plan = -1; ///< -1: of a reduction whose offsets cut no tree
     int64_t existing = 0; ///< of the dim of a reduction or a take
     double extent = 0;
@@ -64,7 +66,9 @@ private:
   struct Worker;
 
   void bindDims(const std::map<std::string, Tensor> &inputs);
-  std::vector<int64_t> offsetsOf(int tensor) const;
+  /// The elements of a tensor of integers.
+  std::vector<int64_t> integersOf(int tensor) const;
+  std::vector<int64_t> positionsOf(const Positions &positions) const;
   int64_t extent(int dim) const { return extents[dim]; }
   std::vector<int> columns(const std::vector<int> &dims) const;
   int64_t count(const std::vector<int> &dims) const;

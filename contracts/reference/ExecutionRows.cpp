@@ -23,6 +23,21 @@ void load(const uint8_t *bytes, const std::vector<int64_t> &source,
   }
 }
 
+void loadElements(const Tensor &tensor, const std::vector<int64_t> &source,
+                  int64_t base, double *out) {
+  const uint8_t *bytes = tensor.bytes.data();
+  switch (tensor.format) {
+  case Format::BF16:
+    return load<uint16_t, Format::BF16>(bytes, source, base, out);
+  case Format::F16:
+    return load<uint16_t, Format::F16>(bytes, source, base, out);
+  case Format::F32:
+    return load<uint32_t, Format::F32>(bytes, source, base, out);
+  default:
+    return load<uint64_t, Format::F64>(bytes, source, base, out);
+  }
+}
+
 template <class Bits, Format F>
 void save(uint8_t *bytes, const std::vector<int64_t> &target, int64_t base,
           const double *values) {
@@ -43,6 +58,7 @@ struct Execution::Worker {
   ReductionPlan::Scratch scratch;
   StatePlan::Scratch states;
   std::vector<double> weights;
+  std::vector<int64_t> elements; // that a take reads
   std::vector<Register> registers;
 };
 
@@ -104,23 +120,31 @@ void Execution::reduce(const Operation &operation, const Prepared &p,
 /// Outside of what exists nothing is read: the value is NaN.
 void Execution::take(const Operation &operation, const Prepared &p,
                      Worker &worker) const {
-  const double *values = worker.values[operation.args[0]].data();
   std::vector<double> &out = worker.values[operation.result];
-  int64_t base = rowBase(program.tensors[operation.index].dims, worker.row);
-  const uint8_t *bytes = p.tensor->bytes.data();
+  const int64_t at = rowBase(operation.positions.dims, worker.row);
+  auto positionOf = [&](int64_t i) { return p.positions[at + p.where[i]]; };
+  auto exists = [&](int64_t i) {
+    return positionOf(i) >= 0 && positionOf(i) < p.existing;
+  };
+  std::vector<int64_t> &elements = worker.elements;
+  elements.resize(p.elements);
+  bool all = true;
   for (int64_t i = 0; i < p.elements; ++i) {
-    int64_t position = 0;
-    if (p.tensor->format == Format::I64) {
-      std::memcpy(&position, bytes + (base + p.source[i]) * 8, 8);
-    } else {
-      int32_t narrow = 0;
-      std::memcpy(&narrow, bytes + (base + p.source[i]) * 4, 4);
-      position = narrow;
-    }
-    out[i] = position < 0 || position >= p.existing
-                 ? std::numeric_limits<double>::quiet_NaN()
-                 : values[p.operands[0][i] + position * p.strides[0]];
+    all &= exists(i);
+    elements[i] = exists(i) ? p.source[i] + positionOf(i) * p.strides[0] : 0;
   }
+  if (p.tensor) {
+    loadElements(*p.tensor, elements,
+                 rowBase(program.tensors[operation.index].dims, worker.row),
+                 out.data());
+  } else {
+    const double *values = worker.values[operation.args[0]].data();
+    for (int64_t i = 0; i < p.elements; ++i)
+      out[i] = values[elements[i]];
+  }
+  for (int64_t i = 0; !all && i < p.elements; ++i)
+    if (!exists(i))
+      out[i] = std::numeric_limits<double>::quiet_NaN();
 }
 
 void Execution::evaluate(size_t number, Worker &worker) const {
@@ -163,24 +187,11 @@ void Execution::evaluate(size_t number, Worker &worker) const {
   };
 
   switch (operation.kind) {
-  case OperationKind::Load: {
-    const uint8_t *bytes = p.tensor->bytes.data();
-    int64_t base = rowBase(program.tensors[operation.index].dims, worker.row);
-    switch (p.tensor->format) {
-    case Format::BF16:
-      load<uint16_t, Format::BF16>(bytes, p.source, base, out.data());
-      break;
-    case Format::F16:
-      load<uint16_t, Format::F16>(bytes, p.source, base, out.data());
-      break;
-    case Format::F32:
-      load<uint32_t, Format::F32>(bytes, p.source, base, out.data());
-      break;
-    default:
-      load<uint64_t, Format::F64>(bytes, p.source, base, out.data());
-    }
+  case OperationKind::Load:
+    loadElements(*p.tensor, p.source,
+                 rowBase(program.tensors[operation.index].dims, worker.row),
+                 out.data());
     break;
-  }
   case OperationKind::Constant:
     out[0] = operation.constant;
     break;

@@ -20,11 +20,12 @@ using nlohmann::json;
 
 /// What an id of the operator's body stands for.
 struct Meaning {
-  enum Kind { Real, Constant, Extent, ExactProduct, Index } kind;
-  int value = 0;                      // of Real; the tensor of Index
+  enum Kind { Real, Constant, Extent, ExactProduct, Offsets, Index } kind;
+  int value = 0;                      // of Real; the tensor of Offsets
   std::string text{};                 // of Constant
   int dim = 0;                        // of Extent
   std::vector<std::string> factors{}; // of ExactProduct
+  Positions positions{};              // of Index
 };
 
 const std::map<std::string, OperationKind> arithmetic{
@@ -51,6 +52,7 @@ public:
                         fmt::format("no operation writes '{}'", tensor.name),
                         "op.body");
     tables.checkAllUsed();
+    dropUnusedLoads();
     for (int dim : counted)
       findExisting(dim);
     for (const ValueFacts &value : program.values)
@@ -133,6 +135,10 @@ private:
     if (m.kind == Meaning::Index)
       fail("F11",
            fmt::format("'{}' is an index, at which only a take may read", id));
+    if (m.kind == Meaning::Offsets)
+      fail("F11", fmt::format("'{}' are offsets of segments, which alone may "
+                              "read them",
+                              id));
     if (m.kind == Meaning::ExactProduct)
       fail("R3", fmt::format("'{}' is an exact product, which only an addition "
                              "or subtraction may take",
@@ -203,11 +209,32 @@ private:
     });
   }
 
-  bool isUsed(const json &op) const {
+  /// Does an operation of this kind, or of any, take the value of `op`?
+  bool isUsed(const json &op, const std::string &kind = "") const {
     const json &body = contract.at("op").at("body");
     return std::any_of(body.begin(), body.end(), [&](const json &other) {
       const json args = other.value("args", json::array());
-      return std::find(args.begin(), args.end(), op.at("id")) != args.end();
+      return (kind.empty() || other.at("op") == kind) &&
+             std::find(args.begin(), args.end(), op.at("id")) != args.end();
+    });
+  }
+
+  /// The load that a value is, or null.
+  const Operation *loadOf(int value) const {
+    for (const Operation &operation : program.operations)
+      if (operation.result == value)
+        return operation.kind == OperationKind::Load ? &operation : nullptr;
+    return nullptr;
+  }
+
+  /// Loads of which nothing is left but the elements that takes read.
+  void dropUnusedLoads() {
+    std::set<int> used;
+    for (const Operation &operation : program.operations)
+      used.insert(operation.args.begin(), operation.args.end());
+    std::erase_if(program.operations, [&](const Operation &operation) {
+      return operation.kind == OperationKind::Load &&
+             !used.count(operation.result);
     });
   }
 
@@ -217,6 +244,12 @@ private:
       // Offsets that nothing computes with have no value.
       if (isOffsets(op.at("tensor").get<std::string>()) && !isUsed(op))
         return;
+      if (isUsed(op, "segment")) {
+        Meaning offsets{Meaning::Offsets};
+        offsets.value = tables.boundsTensor(op.at("tensor").get<std::string>());
+        define(op, offsets);
+        return;
+      }
       int tensor = tables.inputTensor(op.at("tensor").get<std::string>());
       const TensorFacts &facts = program.tensors[tensor];
       std::vector<int> dims = facts.dims;
@@ -241,8 +274,12 @@ private:
       define(op, constant);
     } else if (kind == "index") {
       Meaning index{Meaning::Index};
-      index.value = tables.indexTensor(op.at("tensor").get<std::string>());
+      index.positions.tensor =
+          tables.indexTensor(op.at("tensor").get<std::string>());
+      index.positions.dims = program.tensors[index.positions.tensor].dims;
       define(op, index);
+    } else if (kind == "segment") {
+      compileSegment(op);
     } else if (kind == "take") {
       compileTake(op);
     } else if (kind == "reduce") {
@@ -394,6 +431,24 @@ private:
                         "primitives." + nodeName + ".rescale");
   }
 
+  void compileSegment(const json &op) {
+    std::string id = args(op, 1)[0];
+    const Meaning &offsets = meaning(id);
+    if (offsets.kind != Meaning::Offsets)
+      fail("F11",
+           fmt::format("a segment is of '{}', which are no offsets", id));
+    Meaning index{Meaning::Index};
+    Positions &positions = index.positions;
+    positions.tensor = offsets.value;
+    positions.over = tables.dim(op.at("over").get<std::string>());
+    positions.dims = {positions.over};
+    if (program.tensors[offsets.value].dims[0] == positions.over)
+      fail("F11", fmt::format("a segment over '{}' has offsets along it",
+                              program.dims[positions.over].name));
+    counted.insert(positions.over);
+    define(op, index);
+  }
+
   void compileTake(const json &op) {
     std::vector<std::string> ids = args(op, 2);
     const Meaning &index = meaning(ids[1]);
@@ -401,13 +456,18 @@ private:
       fail("F11",
            fmt::format("a take reads at '{}', which is no index", ids[1]));
     Operation take{OperationKind::Take, 0};
-    take.index = index.value;
+    take.positions = index.positions;
     take.over = tables.dim(op.at("over").get<std::string>());
-    take.args = {use(ids[0], Format::F32)};
-    std::set<int> dims;
-    for (int dim : program.values[take.args[0]].dims)
-      dims.insert(dim);
-    const std::vector<int> &at = program.tensors[index.value].dims;
+    int operand = use(ids[0], Format::F32);
+    // Of a tensor only the elements there are read: of the weights of all
+    // experts those of one.
+    if (const Operation *load = loadOf(operand))
+      take.index = load->index;
+    else
+      take.args = {operand};
+    const ValueFacts from = program.values[operand];
+    std::set<int> dims(from.dims.begin(), from.dims.end());
+    const std::vector<int> &at = take.positions.dims;
     if (!dims.erase(take.over) ||
         std::find(at.begin(), at.end(), take.over) != at.end())
       fail("F11", fmt::format("a take over '{}' is of a value that has this "
@@ -416,9 +476,8 @@ private:
     dims.insert(at.begin(), at.end());
     program.dims[take.over].isReduced = true;
     counted.insert(take.over);
-    Format format = program.values[take.args[0]].format;
-    define(op,
-           {Meaning::Real, emit(take, format, {dims.begin(), dims.end()}, "")});
+    define(op, {Meaning::Real,
+                emit(take, from.format, {dims.begin(), dims.end()}, "")});
   }
 
   void compileOutput(const json &op) {

@@ -68,7 +68,16 @@ enum class OperationKind : uint8_t {
   Apply,  ///< primitive `index`
   Reduce, ///< node `index`
   Round,  ///< the operand, rounded
-  Take    ///< the operand's element over dim `over` at index tensor `index`
+  Take    ///< an element over dim `over`, where `positions` say: the operand's,
+          ///< or without an operand that of tensor `index`
+};
+
+/// Positions that a take reads at: the entries of an index, or for every
+/// position of `over` the number of the block between offsets in which it lies.
+struct Positions {
+  int tensor = -1;
+  std::vector<int> dims{}; ///< of the positions, in the order they are laid out
+  int over = -1;           ///< -1: the tensor is an index
 };
 
 struct Operation {
@@ -79,6 +88,7 @@ struct Operation {
   std::optional<Format> rounding{}; ///< of the site, after the operation
   int index = 0;
   int over = 0;
+  Positions positions{}; ///< of Take
   double constant = 0;
   bool negateProduct = false, negateAddend = false; ///< of Fma
 };

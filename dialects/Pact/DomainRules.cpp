@@ -65,6 +65,8 @@ LogicalResult RuleChecker::checkDomains() {
       counted.insert(extent.getDim());
     else if (auto take = dyn_cast<TakeOp>(each))
       counted.insert(take.getOver());
+    else if (auto segment = dyn_cast<SegmentOp>(each))
+      counted.insert(segment.getOver());
   }
   llvm::StringMap<ReduceOp> first;
   for (ReduceOp reduce : reductions) {

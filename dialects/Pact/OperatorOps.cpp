@@ -70,18 +70,48 @@ static SmallVector<StringAttr> unionDims(Operation *op,
   return dims;
 }
 
+/// F11: positions are read by takes alone.
+static bool isIndexOnly(Value positions) {
+  return llvm::all_of(positions.getUsers(), [&](Operation *user) {
+    auto take = dyn_cast<TakeOp>(user);
+    return take && take.getOperand() != positions;
+  });
+}
+
 LogicalResult InputOp::verify() {
   return verifyOrdered(*this, getResult().getType());
 }
 LogicalResult IndexOp::verify() {
-  for (Operation *user : getResult().getUsers()) {
-    auto take = dyn_cast<TakeOp>(user);
-    if (!take || take.getOperand() == getResult())
-      return emitOpError() << "index " << getTensorAttr()
-                           << " is used by something other than the position "
-                              "of a pact.take [F11]";
-  }
+  if (!isIndexOnly(getResult()))
+    return emitOpError() << "index " << getTensorAttr()
+                         << " is used by something other than the position "
+                            "of a pact.take [F11]";
   return verifyOrdered(*this, getResult().getType());
+}
+
+LogicalResult SegmentOp::verify() {
+  auto input = getOffsets().getDefiningOp<InputOp>();
+  if (!input)
+    return emitOpError("has offsets that are no pact.input [F11]");
+  ArrayRef<StringAttr> dims = real(getOffsets()).getDims();
+  if (dims.size() != 1 || dims[0] == getOverAttr())
+    return emitOpError() << "has the offsets " << input.getTensorAttr()
+                         << " with dims " << listNames(dims)
+                         << "; offsets have one dim, which is not "
+                         << getOverAttr() << " [F11]";
+  for (Operation *user : getOffsets().getUsers())
+    if (!isa<SegmentOp>(user))
+      return emitOpError() << "has the offsets " << input.getTensorAttr()
+                           << ", which something other than a pact.segment "
+                              "reads [F11]";
+  if (!isIndexOnly(getResult()))
+    return emitOpError("is used by something other than the position of a "
+                       "pact.take [F11]");
+  if (!llvm::is_contained(operatorDims(*this), getOverAttr()))
+    return emitOpError() << "dimension " << getOverAttr()
+                         << " is unknown; the operator's dims are "
+                         << listNames(operatorDims(*this)) << " [F2]";
+  return verifyResult(*this, getOverAttr());
 }
 LogicalResult ParamOp::verify() { return verifyResult(*this, {}); }
 
@@ -115,8 +145,9 @@ LogicalResult ApplyOp::verify() {
 }
 
 LogicalResult TakeOp::verify() {
-  if (!getIndex().getDefiningOp<IndexOp>())
-    return emitOpError("takes at something that is no pact.index [F11]");
+  if (!isa_and_nonnull<IndexOp, SegmentOp>(getIndex().getDefiningOp()))
+    return emitOpError("takes at something that is no pact.index and no "
+                       "pact.segment [F11]");
   if (!llvm::is_contained(real(getOperand()).getDims(), getOverAttr()))
     return emitOpError() << "takes over " << getOverAttr()
                          << ", which its operand does not have; its dims are "
@@ -204,8 +235,8 @@ LogicalResult OperatorOp::verifyRegions() {
   std::map<std::pair<std::string, std::string>, Operation *> taken;
   bool hasOutput = false;
   for (Operation &op : getBody().front()) {
-    bool known = isa<InputOp, IndexOp, ParamOp, ExtentOp, ConstantOp, AddOp,
-                     SubOp, MulOp, DivOp, MaxOp, NegOp, AbsOp, ApplyOp,
+    bool known = isa<InputOp, IndexOp, SegmentOp, ParamOp, ExtentOp, ConstantOp,
+                     AddOp, SubOp, MulOp, DivOp, MaxOp, NegOp, AbsOp, ApplyOp,
                      ReduceOp, TakeOp, OutputOp>(op);
     if (!known)
       return op.emitOpError("is no operation on real values [F6]");

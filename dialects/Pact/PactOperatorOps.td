@@ -76,6 +76,30 @@ def Pact_IndexOp : Pact_FunctionOp<"index", [Pure]> {
   let assemblyFormat = "$tensor attr-dict `:` qualified(type($result))";
 }
 
+def Pact_SegmentOp : Pact_FunctionOp<"segment", [Pure]> {
+  let summary = "the number of the block between offsets at every position";
+  let description = [{
+    An index, which only `pact.take` uses. At position t along `over` it is the
+    block e with offsets[e] <= t < offsets[e + 1]; blocks between equal offsets
+    hold no position. The offsets are an input with one dimension, not `over`,
+    that segments alone read, and the result has the dimension `over` [F11].
+    Where the offsets do not ascend from 0 to the extent of `over`, every
+    position has the index -1, at which a take reads nothing.
+
+    Example:
+
+    ```mlir
+    %expert = pact.segment %offsets over "tokens"
+            : (!pact.real<["boundaries"]>) -> !pact.real<["tokens"]>
+    ```
+  }];
+  let arguments = (ins Pact_RealType:$offsets, StrAttr:$over);
+  let results = (outs Pact_RealType:$result);
+  let assemblyFormat = [{
+    $offsets `over` $over attr-dict `:` functional-type(operands, results)
+  }];
+}
+
 def Pact_ParamOp : Pact_FunctionOp<"param", [Pure]> {
   let summary = "a number that the contract gives";
   let description = [{

@@ -47,6 +47,8 @@ private:
   mlir::LogicalResult checkFormat(llvm::ArrayRef<llvm::StringRef> path,
                                   llvm::StringRef what, mlir::Attribute bound);
   mlir::LogicalResult checkIndex(llvm::StringRef tensor, mlir::Attribute bound);
+  mlir::LogicalResult checkBounds(llvm::StringRef tensor,
+                                  mlir::Attribute bound);
   mlir::LogicalResult checkNode(ReduceOp reduce, NodeAttr node);
   mlir::LogicalResult checkStored(ReduceOp reduce, NodeAttr node, int64_t dim);
   mlir::LogicalResult checkOffsets(ReduceOp reduce, NodeAttr node);

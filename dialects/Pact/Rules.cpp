@@ -118,12 +118,15 @@ LogicalResult RuleChecker::checkFormat(ArrayRef<StringRef> path, StringRef what,
 }
 
 LogicalResult RuleChecker::checkTensors() {
-  SmallVector<StringRef> tensors, params, offsets, indices;
+  SmallVector<StringRef> tensors, params, offsets, indices, bounds;
   op.walk([&](Operation *each) {
     if (auto input = dyn_cast<InputOp>(each))
       tensors.push_back(input.getTensor());
     else if (auto index = dyn_cast<IndexOp>(each))
       tensors.push_back(index.getTensor()), indices.push_back(tensors.back());
+    else if (auto segment = dyn_cast<SegmentOp>(each))
+      bounds.push_back(
+          segment.getOffsets().getDefiningOp<InputOp>().getTensor());
     else if (auto output = dyn_cast<OutputOp>(each))
       tensors.push_back(output.getTensor());
     else if (auto param = dyn_cast<ParamOp>(each))
@@ -155,6 +158,10 @@ LogicalResult RuleChecker::checkTensors() {
     if (type && type.getValue().isInteger(32) &&
         llvm::is_contained(offsets, entry.getName().getValue()))
       continue;
+    if (llvm::is_contained(bounds, entry.getName().getValue())) {
+      ok &= succeeded(checkBounds(entry.getName(), entry.getValue()));
+      continue;
+    }
     if (llvm::is_contained(indices, entry.getName().getValue())) {
       ok &= succeeded(checkIndex(entry.getName(), entry.getValue()));
       continue;
@@ -180,6 +187,15 @@ LogicalResult RuleChecker::checkIndex(StringRef tensor, Attribute bound) {
     return success();
   report({"types", tensor}) << "tensor '" << tensor << "' has type " << bound
                             << "; an index is i32 or i64 [P1]";
+  return failure();
+}
+
+LogicalResult RuleChecker::checkBounds(StringRef tensor, Attribute bound) {
+  auto type = dyn_cast<TypeAttr>(bound);
+  if (type && type.getValue().isInteger(32))
+    return success();
+  report({"types", tensor}) << "tensor '" << tensor << "' has type " << bound
+                            << "; offsets of a segment are i32 [P1]";
   return failure();
 }
 

@@ -98,7 +98,7 @@ Type RuleChecker::formatOf(Operation *value) {
     return contract.getTypes().getAs<TypeAttr>(input.getTensor()).getValue();
   if (auto param = dyn_cast<ParamOp>(value))
     return contract.getParams().getAs<FloatAttr>(param.getParam()).getType();
-  if (isa<ExtentOp, ConstantOp, IndexOp>(value))
+  if (isa<ExtentOp, ConstantOp, IndexOp, SegmentOp>(value))
     return {};
   if (auto take = dyn_cast<TakeOp>(value))
     return formats.lookup(take.getOperand());

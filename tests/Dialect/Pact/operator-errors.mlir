@@ -200,7 +200,7 @@ pact.operator @f version 1 dims ["a", "b"] {
 pact.operator @f version 1 dims ["a", "b"] {
   %x = pact.input "x" : !pact.real<["a", "b"]>
   %p = pact.input "p" : !pact.real<["a"]>
-  // expected-error @+1 {{takes at something that is no pact.index [F11]}}
+  // expected-error @+1 {{takes at something that is no pact.index and no pact.segment [F11]}}
   %t = pact.take %x over "b" at %p : (!pact.real<["a", "b"]>, !pact.real<["a"]>) -> !pact.real<["a"]>
   pact.output "y" %t : !pact.real<["a"]>
 }
@@ -233,6 +233,93 @@ pact.operator @f version 1 dims ["a", "b"] {
   // expected-error @+1 {{result has dims [] but its operands give ["a"] [F3]}}
   %t = pact.take %x over "b" at %i : (!pact.real<["b"]>, !pact.real<["a"]>) -> !pact.real<[]>
   pact.output "y" %t : !pact.real<[]>
+}
+
+// -----
+
+pact.operator @f version 1 dims ["a", "b", "c"] {
+  %x = pact.input "x" : !pact.real<["a", "b"]>
+  %w = pact.input "w" : !pact.real<["c"]>
+  %n = pact.neg %w : (!pact.real<["c"]>) -> !pact.real<["c"]>
+  // expected-error @+1 {{has offsets that are no pact.input [F11]}}
+  %i = pact.segment %n over "a" : (!pact.real<["c"]>) -> !pact.real<["a"]>
+  %t = pact.take %x over "b" at %i : (!pact.real<["a", "b"]>, !pact.real<["a"]>) -> !pact.real<["a"]>
+  pact.output "y" %t : !pact.real<["a"]>
+}
+
+// -----
+
+pact.operator @f version 1 dims ["a", "b", "c"] {
+  %x = pact.input "x" : !pact.real<["a", "b"]>
+  %o = pact.input "o" : !pact.real<["b", "c"]>
+  // expected-error @+1 {{has the offsets "o" with dims ["b", "c"]; offsets have one dim, which is not "a" [F11]}}
+  %i = pact.segment %o over "a" : (!pact.real<["b", "c"]>) -> !pact.real<["a"]>
+  %t = pact.take %x over "b" at %i : (!pact.real<["a", "b"]>, !pact.real<["a"]>) -> !pact.real<["a"]>
+  pact.output "y" %t : !pact.real<["a"]>
+}
+
+// -----
+
+pact.operator @f version 1 dims ["a", "b", "c"] {
+  %x = pact.input "x" : !pact.real<["a", "b"]>
+  %o = pact.input "o" : !pact.real<["a"]>
+  // expected-error @+1 {{has the offsets "o" with dims ["a"]; offsets have one dim, which is not "a" [F11]}}
+  %i = pact.segment %o over "a" : (!pact.real<["a"]>) -> !pact.real<["a"]>
+  %t = pact.take %x over "b" at %i : (!pact.real<["a", "b"]>, !pact.real<["a"]>) -> !pact.real<["a"]>
+  pact.output "y" %t : !pact.real<["a"]>
+}
+
+// -----
+
+pact.operator @f version 1 dims ["a", "b", "c"] {
+  %x = pact.input "x" : !pact.real<["a", "b"]>
+  %o = pact.input "o" : !pact.real<["c"]>
+  // expected-error @+1 {{has the offsets "o", which something other than a pact.segment reads [F11]}}
+  %i = pact.segment %o over "a" : (!pact.real<["c"]>) -> !pact.real<["a"]>
+  %t = pact.take %x over "b" at %i : (!pact.real<["a", "b"]>, !pact.real<["a"]>) -> !pact.real<["a"]>
+  pact.output "y" %t : !pact.real<["a"]>
+  pact.output "z" %o : !pact.real<["c"]>
+}
+
+// -----
+
+pact.operator @f version 1 dims ["a", "b", "c"] {
+  %o = pact.input "o" : !pact.real<["c"]>
+  // expected-error @+1 {{is used by something other than the position of a pact.take [F11]}}
+  %i = pact.segment %o over "a" : (!pact.real<["c"]>) -> !pact.real<["a"]>
+  pact.output "y" %i : !pact.real<["a"]>
+}
+
+// -----
+
+pact.operator @f version 1 dims ["a", "b", "c"] {
+  %x = pact.input "x" : !pact.real<["a", "b"]>
+  %o = pact.input "o" : !pact.real<["c"]>
+  // expected-error @+1 {{dimension "d" is unknown; the operator's dims are ["a", "b", "c"] [F2]}}
+  %i = pact.segment %o over "d" : (!pact.real<["c"]>) -> !pact.real<["a"]>
+  %t = pact.take %x over "b" at %i : (!pact.real<["a", "b"]>, !pact.real<["a"]>) -> !pact.real<["a"]>
+  pact.output "y" %t : !pact.real<["a"]>
+}
+
+// -----
+
+pact.operator @f version 1 dims ["a", "b", "c"] {
+  %x = pact.input "x" : !pact.real<["a", "b"]>
+  %o = pact.input "o" : !pact.real<["c"]>
+  // expected-error @+1 {{result has dims ["a", "b"] but its operands give ["a"] [F3]}}
+  %i = pact.segment %o over "a" : (!pact.real<["c"]>) -> !pact.real<["a", "b"]>
+  %t = pact.take %x over "b" at %i : (!pact.real<["a", "b"]>, !pact.real<["a", "b"]>) -> !pact.real<["a"]>
+  pact.output "y" %t : !pact.real<["a"]>
+}
+
+// -----
+
+pact.operator @f version 1 dims ["a", "b", "c"] {
+  %x = pact.input "x" : !pact.real<["a"]>
+  %o = pact.input "o" : !pact.real<["c"]>
+  // expected-error @+1 {{has a result that nothing uses [F6]}}
+  %i = pact.segment %o over "a" : (!pact.real<["c"]>) -> !pact.real<["a"]>
+  pact.output "y" %x : !pact.real<["a"]>
 }
 
 // -----

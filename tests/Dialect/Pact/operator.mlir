@@ -8,8 +8,8 @@
 !row = !pact.real<["rows"]>
 !number = !pact.real<[]>
 
-// CHECK-LABEL: pact.operator @everything version 3 dims ["rows", "cols"] doc "all ops"
-pact.operator @everything version 3 dims ["rows", "cols"] doc "all ops" {
+// CHECK-LABEL: pact.operator @everything version 3 dims ["rows", "cols", "bounds"] doc "all ops"
+pact.operator @everything version 3 dims ["rows", "cols", "bounds"] doc "all ops" {
   // CHECK: %[[X:.*]] = pact.input "x" : !pact.real<["rows", "cols"]>
   %x = pact.input "x" : !all
   // CHECK: %[[P:.*]] = pact.param "p" : !pact.real<[]>
@@ -52,6 +52,13 @@ pact.operator @everything version 3 dims ["rows", "cols"] doc "all ops" {
   %l = pact.reduce "weights" exp_sum over "cols" (%x, %m) : (!all, !row) -> !row
   // CHECK: %[[T:.*]] = pact.take %[[X]] over "cols" at %[[I]] : (!pact.real<["rows", "cols"]>, !pact.real<["rows"]>) -> !pact.real<["rows"]>
   %t = pact.take %x over "cols" at %i : (!all, !row) -> !row
+  // CHECK: %[[O:.*]] = pact.input "o" : !pact.real<["bounds"]>
+  %o = pact.input "o" : !pact.real<["bounds"]>
+  // CHECK: %[[E:.*]] = pact.segment %[[O]] over "rows" : (!pact.real<["bounds"]>) -> !pact.real<["rows"]>
+  %e = pact.segment %o over "rows" : (!pact.real<["bounds"]>) -> !row
+  // CHECK: %[[U:.*]] = pact.take %[[X]] over "cols" at %[[E]] : (!pact.real<["rows", "cols"]>, !pact.real<["rows"]>) -> !pact.real<["rows"]>
+  %u = pact.take %x over "cols" at %e : (!all, !row) -> !row
+  pact.output "u" %u : !row
   // CHECK: %[[W:.*]] = pact.apply "four"(%[[T]], %[[M]], %[[L]], %[[M]]) :
   %w = pact.apply "four" (%t, %m, %l, %m) : (!row, !row, !row, !row) -> !row
   // CHECK: pact.output "w" %[[W]] : !pact.real<["rows"]>

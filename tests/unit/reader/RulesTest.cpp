@@ -68,8 +68,9 @@ TEST_CASE("C: the contract file") {
           "tensor 'x' of operator 'rms_norm' is not bound in 'types' [C6]");
   refuses("\"rms_norm@1\"", "\"rms_norm@9\"",
           "test.json:4:9: unknown operator 'rms_norm@9'; there are "
-          "add_rms_norm@1, column_sum@1, layer_norm@1, log_sum_exp@1, "
-          "matmul@1, matmul_bias@1, matmul_residual@1, offset_rms_norm@1, "
+          "add_rms_norm@1, column_sum@1, grouped_matmul@1, layer_norm@1, "
+          "log_sum_exp@1, matmul@1, matmul_bias@1, matmul_residual@1, "
+          "offset_rms_norm@1, "
           "packed_column_sum@1, rms_norm@1, selected_logprob@1, "
           "selected_logprob_lse@1, softmax@1, sum@1, swiglu@1 [C7]");
   refuses("\"x\": \"bf16\"", "\"x\": \"bf16\", \"z\": \"bf16\"",
