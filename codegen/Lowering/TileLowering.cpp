@@ -4,6 +4,7 @@
 #include "codegen/Lowering/TileLowering.h"
 
 #include "codegen/Lowering/Signature.h"
+#include "codegen/Lowering/TileEarly.h"
 #include "codegen/Lowering/TileProgram.h"
 
 using namespace mlir;
@@ -19,6 +20,8 @@ tile::FuncOp lowering::lowerTiles(pact::ContractOp contract,
   OpBuilder builder(into.getBodyRegion());
   builder.setInsertionPointToEnd(into.getBody());
   Signature signature = signatureOf(contract, op);
+  for (const std::string &tensor : steadyTensors(family, schedule))
+    signature.add(builder.getI64Type(), tensor + tile::kSteadySlot.str());
   auto func = tile::FuncOp::create(builder, contract.getLoc(), symbol,
                                    signature.slots(builder.getContext()),
                                    schedule, contract.getDigestAttr());

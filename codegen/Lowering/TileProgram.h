@@ -74,8 +74,10 @@ private:
   void produce();
   void consume(mlir::Value number);
   void copyAndConsume(mlir::Value number);
-  void fetchStage(mlir::Value row, mlir::Value col, mlir::Value stage);
+  void fetchStage(mlir::Value row, mlir::Value col, mlir::Value stage,
+                  mlir::Value fetched = mlir::Value());
   void commit(mlir::Value bytes = mlir::Value());
+  void countRows();
   void countBoxes(mlir::Value row);
   tile::WaitOp waitForStage(int64_t ahead = 0);
   mlir::Value columnsOf(mlir::Value stage);
@@ -85,6 +87,12 @@ private:
                                      mlir::Value columns);
   llvm::SmallVector<mlir::Value> settle(mlir::ValueRange sums, int64_t stages);
   mlir::Value ownRow(mlir::Value number, mlir::Value row);
+
+  // TileEarly.cpp: what is copied before the launch may read all.
+  void fetchEarly();
+  void fetchSecond(mlir::ResultRange stored, mlir::Value col, mlir::Value depth,
+                   mlir::Value unless);
+  mlir::Value fetchedBefore(mlir::Value row, mlir::Value col);
 
   // TileAlone.cpp: a program without roles.
   void computeAlone();
@@ -107,6 +115,10 @@ private:
   /// these have, and the bytes of a stage.
   mlir::Value boxes, boxRows, stageBytes;
   mlir::Value isOneRow; ///< of blocks
+  /// Stages of the program's first block, and where it lies.
+  struct {
+    mlir::Value stages, row, col;
+  } early;
   mlir::Value rowBlocks, colBlocks, depthBlocks;
   tile::BlockType blockA;
   llvm::SmallVector<tile::BlockType> blockB;

@@ -9,9 +9,14 @@ using namespace bitpact;
 using namespace bitpact::lowering;
 
 void TileProgram::produce() {
+  bool alone = schedule.copiesInBulk() && schedule.getCluster() == 1;
+  if (alone)
+    countRows();
+  fetchEarly();
   forEachBlock([&](Value row, Value col) {
-    if (schedule.copiesInBulk() && schedule.getCluster() == 1)
+    if (alone)
       countBoxes(row);
+    Value fetched = fetchedBefore(row, col);
     // Chains that follow each other along the dim are one loop.
     for (size_t i = 0, next; i < chains.size(); i = next) {
       for (next = i + 1; next < chains.size() &&
@@ -22,10 +27,20 @@ void TileProgram::produce() {
                        stagesOf(*chains[next - 1]).end, {});
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(stages.getBody());
-      fetchStage(row, col, stages.getInductionVar());
+      // No other run of chains has stages that were fetched early.
+      fetchStage(row, col, stages.getInductionVar(), i ? Value() : fetched);
       commit(stageBytes);
     }
   });
+}
+
+/// Whether one block has all rows there are, and rows of a box.
+void TileProgram::countRows() {
+  Value all = narrow(func.slot(family.rowDim)), most = i32(schedule.getM());
+  isOneRow = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ule, all,
+                                   most);
+  boxRows = arith::SelectOp::create(builder, loc, isOneRow, all,
+                                    i32(boxRowsOf(schedule)));
 }
 
 /// Rows that do not exist take the copy unit longer than those that do. So a box
@@ -35,10 +50,6 @@ void TileProgram::produce() {
 /// depends on row i of the first operand alone, and such a row is not put.
 void TileProgram::countBoxes(Value row) {
   Value all = narrow(func.slot(family.rowDim)), most = i32(schedule.getM());
-  isOneRow = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ule, all,
-                                   most);
-  boxRows = arith::SelectOp::create(builder, loc, isOneRow, all,
-                                    i32(boxRowsOf(schedule)));
   Value exist = arith::MinUIOp::create(
       builder, loc, arith::SubIOp::create(builder, loc, all, row), most);
   boxes = arith::DivUIOp::create(
@@ -63,20 +74,21 @@ void TileProgram::commit(Value bytes) {
   tile::CommitOp::create(builder, loc, pipe, bytes);
 }
 
-/// Begins to copy what is in the next stage.
-void TileProgram::fetchStage(Value row, Value col, Value stage) {
+/// Begins to copy what is in the next stage: of stages before `fetched` the
+/// first operand.
+void TileProgram::fetchStage(Value row, Value col, Value stage, Value fetched) {
   Value depth =
       arith::MulIOp::create(builder, loc, stage, i32(schedule.getK()));
   auto stored = tile::AcquireOp::create(builder, loc, blocks, pipe);
   UnitAttr negative =
       family.absent == Absent::Negative ? builder.getUnitAttr() : UnitAttr();
   tile::FetchOp::create(builder, loc, a, row, depth, stored.getResult(0), boxes,
-                        boxRows, /*once=*/Value(), negative);
-  for (auto [view, block] :
-       llvm::zip(b, stored.getResults().drop_front()))
-    tile::FetchOp::create(builder, loc, view, col, depth, block,
-                          /*boxes=*/Value(), /*boxRows=*/Value(), isOneRow,
-                          /*negative=*/UnitAttr());
+                        boxRows, /*once=*/Value(), /*unless=*/Value(), negative);
+  Value unless;
+  if (fetched)
+    unless = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
+                                   stage, fetched);
+  fetchSecond(stored.getResults(), col, depth, unless);
 }
 
 tile::WaitOp TileProgram::waitForStage(int64_t ahead) {

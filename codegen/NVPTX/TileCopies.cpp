@@ -10,10 +10,17 @@ using namespace bitpact;
 using namespace bitpact::codegen;
 
 void TileKernel::fetch(tile::FetchOp op) {
-  if (schedule.copiesInBulk())
-    fetchInBulk(op);
-  else
-    fetchPlain(op);
+  auto copy = [&] {
+    if (schedule.copiesInBulk())
+      fetchInBulk(op);
+    else
+      fetchPlain(op);
+  };
+  if (!op.getUnless())
+    return copy();
+  Value one = LLVM::ConstantOp::create(builder, loc, builder.getI1Type(),
+                                       builder.getBoolAttr(true));
+  guarded(LLVM::XOrOp::create(builder, loc, op.getUnless(), one), copy);
 }
 
 /// Of what a cluster shares each CTA brings its part to all, at the same place
@@ -73,8 +80,12 @@ void TileKernel::copyBox(tile::FetchOp op, Value row, Value to, Value every) {
 void TileKernel::copyPanels(tile::FetchOp op, Value row, Value to, Value every,
                             Value policy) {
   const TileLayout::Place &place = layout.placeOf(op.getBlock());
-  Value pipe = op.getBlock().getDefiningOp<tile::AcquireOp>().getPipe();
-  Value barrier = barrierAt(pipe, stageOf(produced[pipe]), /*empty=*/false);
+  Operation *stage = op.getBlock().getDefiningOp();
+  Value pipe = stage->getOperand(0);
+  auto early = dyn_cast<tile::EarlyOp>(stage);
+  Value barrier =
+      barrierAt(pipe, early ? Value(early.getNumber()) : stageOf(produced[pipe]),
+                /*empty=*/false);
   TensorMap map = layout.mapOf(func, op);
   for (int64_t panel = 0; panel < place.panels; ++panel) {
     Value at = panel ? add(to, i32(panel * place.panelStep)) : to;

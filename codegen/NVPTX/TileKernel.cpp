@@ -125,8 +125,7 @@ void TileKernel::createFunction() {
 }
 
 void TileKernel::prologue() {
-  MLIRContext *context = builder.getContext();
-  auto pointer = LLVM::LLVMPointerType::get(context, kShared);
+  auto pointer = LLVM::LLVMPointerType::get(builder.getContext(), kShared);
   std::string name = (target.getSymName() + "_shared").str();
   {
     OpBuilder::InsertionGuard guard(builder);
@@ -158,11 +157,24 @@ void TileKernel::prologue() {
   else
     NVVM::BarrierOp::create(builder, loc);
   // What follows in the stream may begin where multiprocessors become free; it
-  // waits, as this does, for what was there before it touches a tensor.
-  for (auto action : {NVVM::GridDepActionKind::launch_dependents,
-                      NVVM::GridDepActionKind::wait})
-    NVVM::GriddepcontrolOp::create(
-        builder, loc, NVVM::GridDepActionKindAttr::get(context, action));
+  // waits, as this does, for what was there before it touches a tensor. A
+  // producer may say where it does.
+  gridAction(NVVM::GridDepActionKind::launch_dependents);
+  auto wait = [&] { gridAction(NVVM::GridDepActionKind::wait); };
+  bool isProducers = false;
+  entry->walk([&](tile::ReadyOp) { isProducers = true; });
+  if (isProducers)
+    guarded(LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::uge, thread,
+                                 i32(kWarpgroup)),
+            wait);
+  else
+    wait();
+}
+
+void TileKernel::gridAction(NVVM::GridDepActionKind action) {
+  NVVM::GriddepcontrolOp::create(
+      builder, loc,
+      NVVM::GridDepActionKindAttr::get(builder.getContext(), action));
 }
 
 /// Nobody goes on, or ends, before all CTAs have come here.
@@ -247,6 +259,13 @@ LogicalResult TileKernel::convert(Operation *op) {
       })
       .Case<tile::ViewOp, tile::PipeOp>([](Operation *) { return success(); })
       .Case([&](tile::RolesOp op) { return roles(op), success(); })
+      .Case([&](tile::EarlyOp op) {
+        return blocksAt(op.getPipe(), op.getNumber(), op.getBlocks()),
+               success();
+      })
+      .Case([&](tile::ReadyOp) {
+        return gridAction(NVVM::GridDepActionKind::wait), success();
+      })
       .Case([&](tile::AcquireOp op) { return acquire(op), success(); })
       .Case([&](tile::CommitOp op) { return commit(op), success(); })
       .Case([&](tile::WaitOp op) { return wait(op), success(); })

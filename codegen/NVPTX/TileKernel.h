@@ -32,6 +32,7 @@ private:
   // TileKernel.cpp: the function and roles.
   void createFunction();
   void prologue();
+  void gridAction(mlir::NVVM::GridDepActionKind action);
   void initialise(const TileLayout::Pipe &place, int64_t stages);
   void meetCluster();
   mlir::LogicalResult convert(mlir::Operation *op);

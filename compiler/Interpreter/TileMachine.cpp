@@ -47,7 +47,9 @@ LogicalResult TileMachine::bindSlots(Role &role) {
     size_t colon = name.find(':');
     auto buffer = buffers.find(name.substr(0, colon));
     auto dim = dims.find(name);
-    if (colon != std::string::npos && buffer != buffers.end())
+    if (StringRef(name).ends_with(tile::kSteadySlot))
+      role.values[argument] = dim == dims.end() ? 1 : dim->second;
+    else if (colon != std::string::npos && buffer != buffers.end())
       role.values[argument] =
           buffer->second.strides.at(std::stoul(name.substr(colon + 1)));
     else if (dim != dims.end())
@@ -56,6 +58,11 @@ LogicalResult TileMachine::bindSlots(Role &role) {
       return func.emitError() << "nothing was given for slot '" << name << "'";
   }
   return success();
+}
+
+bool TileMachine::isSteady(Role &role, StringRef tensor) {
+  BlockArgument slot = func.slot((tensor + tile::kSteadySlot).str());
+  return slot && get<int64_t>(role, slot) != 0;
 }
 
 LogicalResult TileMachine::run() {
@@ -106,6 +113,8 @@ LogicalResult TileMachine::runRoles(Role &outer, tile::RolesOp roles) {
   for (auto [i, role] : llvm::enumerate(all)) {
     role.consumer = int64_t(i) - 1;
     role.values = outer.values;
+    // Consumers wait where they begin, as does a producer that does not say where.
+    role.ready = i || roles.getProducer().getOps<tile::ReadyOp>().empty();
     Region &region = i ? roles.getConsumers() : roles.getProducer();
     if (i)
       role.values[region.getArgument(0)] = role.consumer;
@@ -246,6 +255,11 @@ TileMachine::Outcome TileMachine::execute(Role &role, Operation &op) {
   };
   return llvm::TypeSwitch<Operation *, Outcome>(&op)
       .Case([&](tile::AcquireOp each) { return acquire(role, each); })
+      .Case([&](tile::EarlyOp each) { return outcomeOf(early(role, each)); })
+      .Case([&](tile::ReadyOp) {
+        role.ready = true;
+        return Outcome::Went;
+      })
       .Case([&](tile::WaitOp each) { return wait(role, each); })
       .Case([&](tile::FetchOp each) { return outcomeOf(fetch(role, each)); })
       .Case([&](tile::CommitOp each) { return outcomeOf(commit(role, each)); })

@@ -164,6 +164,7 @@ private:
     std::vector<Chain> chains;
     std::vector<Running> running; ///< products that may still read blocks
     std::map<int64_t, int64_t> taken; ///< how often a slot was
+    bool ready = true; ///< what precedes the launch has ended
   };
   enum class Outcome { Went, Waits, Failed };
 
@@ -180,6 +181,9 @@ private:
     return sharesCopies ? size_t(role.consumer) : 0;
   }
   Outcome acquire(Role &role, tile::AcquireOp op);
+  mlir::LogicalResult early(Role &role, tile::EarlyOp op);
+  void fill(Role &role, Pipe &pipe, int64_t filling, mlir::ResultRange values);
+  bool isSteady(Role &role, llvm::StringRef tensor);
   mlir::LogicalResult fetch(Role &role, tile::FetchOp op);
   mlir::LogicalResult commit(Role &role, tile::CommitOp op);
   Outcome wait(Role &role, tile::WaitOp op);

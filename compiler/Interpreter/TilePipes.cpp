@@ -41,18 +41,35 @@ TileMachine::Outcome TileMachine::acquire(Role &role, tile::AcquireOp op) {
         return Outcome::Waits;
   }
   ++pipe->acquired[writerOf(role)];
-  size_t blocks = op.getBlocks().size();
-  if (filling == int64_t(pipe->fillings.size()))
-    pipe->fillings.push_back(
+  fill(role, *pipe, filling, op.getBlocks());
+  return Outcome::Went;
+}
+
+/// The blocks of a filling, which may be that of a stage acquired later.
+void TileMachine::fill(Role &role, Pipe &pipe, int64_t filling,
+                       ResultRange values) {
+  size_t blocks = values.size();
+  while (filling >= int64_t(pipe.fillings.size()))
+    pipe.fillings.push_back(
         {std::vector<std::optional<Window>>(blocks),
-         std::vector<std::vector<bool>>(pipe->acquired.size(),
+         std::vector<std::vector<bool>>(pipe.acquired.size(),
                                         std::vector<bool>(blocks))});
-  for (auto [i, block] : llvm::enumerate(op.getBlocks())) {
+  for (auto [i, block] : llvm::enumerate(values)) {
     auto type = cast<tile::BlockType>(block.getType());
     role.values[block] =
-        BlockRef{pipe, filling, i, 0, type.getRows(), type.getCols()};
+        BlockRef{&pipe, filling, i, 0, type.getRows(), type.getCols()};
   }
-  return Outcome::Went;
+}
+
+LogicalResult TileMachine::early(Role &role, tile::EarlyOp op) {
+  Pipe *pipe = get<Pipe *>(role, op.getPipe());
+  int64_t number = this->number(role, op.getNumber());
+  if (number < 0 || number >= pipe->stages)
+    return error(role, op) << "stage " << number << " of " << pipe->stages;
+  if (pipe->acquired[writerOf(role)])
+    return error(role, op) << "after a stage has been acquired";
+  fill(role, *pipe, number, op.getBlocks());
+  return success();
 }
 
 LogicalResult TileMachine::fetch(Role &role, tile::FetchOp op) {
@@ -61,14 +78,23 @@ LogicalResult TileMachine::fetch(Role &role, tile::FetchOp op) {
   if (to.filling < to.pipe->committed[writerOf(role)])
     return error(role, op) << "writes a stage that it has committed";
   Filling &filling = to.pipe->fillings[to.filling];
+  Window window{
+      from,    number(role, op.getRow()), number(role, op.getCol()), to.rows,
+      to.cols, op.getNegative()};
+  if (op.getUnless() && number(role, op.getUnless())) {
+    const std::optional<Window> &block = filling.blocks[to.number];
+    if (!block || !(*block == window))
+      return error(role, op) << "leaves out what was not fetched early";
+    return success();
+  }
   if (filling.fetched[writerOf(role)][to.number])
     return error(role, op) << "writes a block of a stage a second time";
   filling.fetched[writerOf(role)][to.number] = true;
   if (from->buffer->isOutput)
     return error(role, op) << "reads output '" << from->buffer->name << "'";
-  Window window{
-      from,    number(role, op.getRow()), number(role, op.getCol()), to.rows,
-      to.cols, op.getNegative()};
+  if (!role.ready && !isSteady(role, from->buffer->name))
+    return error(role, op) << "reads '" << from->buffer->name
+                           << "', which what precedes the launch may write";
   if (op.getBoxes()) {
     int64_t boxes = number(role, op.getBoxes()),
             rows = number(role, op.getBoxRows());

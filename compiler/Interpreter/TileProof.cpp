@@ -30,6 +30,7 @@ namespace {
 
 struct Case {
   int64_t rows, cols, depth, programs;
+  int64_t steady = 1;
 };
 
 std::set<int64_t> depthsOf(pact::ContractOp contract, pact::ReduceOp reduce,
@@ -86,6 +87,12 @@ std::vector<Case> casesOf(pact::ContractOp contract, pact::OperatorOp op,
   cases.push_back({1, 1, *depths.begin(), own ? 1 : 2});
   // Rows that are less than a block's.
   cases.push_back({m / 2 + 1, n, *depths.begin(), 1});
+  // Where tensors are steady, stages of a program's first block begin early; all
+  // that is otherwise so has been run in its other blocks.
+  if (schedule.copiesInBulk())
+    for (int64_t depth : few)
+      if (depths.count(depth))
+        cases.push_back({m / 2 + 1, cols, depth, 2, /*steady=*/0});
   return cases;
 }
 
@@ -106,6 +113,10 @@ LogicalResult interpreter::proveSchedule(pact::ContractOp contract,
     Dims dims = {{resultDims[0].str(), one.rows},
                  {resultDims[1].str(), one.cols},
                  {reduce.getOver().str(), one.depth}};
+    for (Attribute slot : func.getSlots())
+      if (StringRef name = cast<StringAttr>(slot).getValue();
+          name.ends_with(tile::kSteadySlot))
+        dims[name.str()] = one.steady;
     FailureOr<TreeReport> report =
         interpretTrees(contract, op, func, dims, one.programs);
     if (failed(report))

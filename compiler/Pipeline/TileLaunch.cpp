@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/Pipeline/TileLaunch.h"
 
-#include "codegen/Lowering/TilePlan.h"
+#include "codegen/Lowering/TileEarly.h"
 
 using namespace mlir;
 using namespace bitpact;
@@ -31,6 +31,12 @@ void pipeline::describeTiles(pact::ContractOp contract, pact::OperatorOp op,
     variant.when.strideMultiple[tensor] =
         bytes / (element.getIntOrFloatBitWidth() / 8);
   };
+  for (const std::string &tensor : lowering::steadyTensors(family, schedule)) {
+    package::Argument argument;
+    argument.kind = package::ArgumentKind::Steady;
+    argument.tensor = tensor;
+    variant.arguments.push_back(argument);
+  }
   for (const codegen::TensorMap &map : layout.maps) {
     package::Argument argument;
     argument.kind = package::ArgumentKind::TensorMap;

@@ -151,6 +151,23 @@ LogicalResult AcquireOp::verify() {
   return verifyBlocks(*this);
 }
 
+/// Copies of others than the copy unit are threads' own, which wait.
+static LogicalResult verifyEarly(Operation *op) {
+  if (failed(verifyRole(op, true)))
+    return failure();
+  if (!op->getParentOfType<FuncOp>().getSchedule().copiesInBulk())
+    return op->emitOpError() << "is for schedules whose copy is bulk";
+  return success();
+}
+
+LogicalResult EarlyOp::verify() {
+  if (failed(verifyEarly(*this)))
+    return failure();
+  return verifyBlocks(*this);
+}
+
+LogicalResult ReadyOp::verify() { return verifyEarly(*this); }
+
 LogicalResult CommitOp::verify() { return verifyRole(*this, true); }
 
 LogicalResult WaitOp::verify() {
@@ -174,8 +191,9 @@ LogicalResult FetchOp::verify() {
                          << to;
   if (auto view = getView().getDefiningOp<ViewOp>(); view && !view.getStride())
     return emitOpError() << "from a vector; blocks hold matrices";
-  if (!getBlock().getDefiningOp<AcquireOp>())
-    return emitOpError() << "to a block that tile.acquire did not give";
+  if (!isa_and_present<AcquireOp, EarlyOp>(getBlock().getDefiningOp()))
+    return emitOpError()
+           << "to a block that neither tile.acquire nor tile.early gave";
   auto func = (*this)->getParentOfType<FuncOp>();
   if (getBoxes() && func && !func.getSchedule().copiesInBulk())
     return emitOpError() << "of boxes, with copy \""

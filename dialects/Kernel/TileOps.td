@@ -159,6 +159,35 @@ def Tile_AcquireOp : Tile_BlocksOp<"acquire"> {
   }];
 }
 
+def Tile_EarlyOp : Tile_Op<"early", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "a stage that has never been filled";
+  let description = [{
+    In the producer, before it acquires any: the stage that it will acquire after
+    `number` others. What is fetched to its blocks is not fetched again once it is
+    acquired. Example: `%b = tile.early %p stage %i : !tile.pipe<4 of
+    !tile.block<64x64xbf16>> -> !tile.block<64x64xbf16>`.
+  }];
+  let arguments = (ins Tile_Pipe:$pipe, I32:$number);
+  let results = (outs Variadic<Tile_Block>:$blocks);
+  let assemblyFormat = [{
+    $pipe `stage` $number attr-dict `:` qualified(type($pipe)) `->`
+    qualified(type($blocks))
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_ReadyOp : Tile_Op<"ready", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "waits for what precedes the launch";
+  let description = [{
+    In the producer, where the launch may begin before what precedes it has ended:
+    until then only tensors may be read that the caller calls steady, whose slot
+    `name:steady` is not 0. Without it nothing runs before. Example: `tile.ready`.
+  }];
+  let assemblyFormat = "attr-dict";
+  let hasVerifier = 1;
+  let hasVerifier = 1;
+}
+
 def Tile_CommitOp : Tile_StageOp<"commit"> {
   let summary = "says that every block of the acquired stage is being fetched";
   let description = [{
@@ -208,7 +237,8 @@ def Tile_FetchOp : Tile_Op<"fetch", [MemoryEffects<[MemRead, MemWrite]>,
     on. The block holds anything in the rows after those.
 
     `once` says that no other program of the launch takes these elements, so that
-    caches need not keep them.
+    caches need not keep them. `unless` says that the same was fetched through
+    `tile.early`: nothing is copied then.
 
     Example:
     ```mlir
@@ -219,10 +249,11 @@ def Tile_FetchOp : Tile_Op<"fetch", [MemoryEffects<[MemRead, MemWrite]>,
   }];
   let arguments = (ins Tile_View:$view, I32:$row, I32:$col, Tile_Block:$block,
                        Optional<I32>:$boxes, Optional<I32>:$boxRows,
-                       Optional<I1>:$once, UnitAttr:$negative);
+                       Optional<I1>:$once, Optional<I1>:$unless,
+                       UnitAttr:$negative);
   let assemblyFormat = [{
     $view `[` $row `,` $col `]` `to` $block (`boxes` $boxes^ `of` $boxRows)?
-    (`once` $once^)? (`negative` $negative^)? attr-dict `:`
+    (`once` $once^)? (`unless` $unless^)? (`negative` $negative^)? attr-dict `:`
     qualified(type($view)) `,` qualified(type($block))
   }];
   let hasVerifier = 1;

@@ -21,4 +21,12 @@
 #define GET_OP_CLASSES
 #include "dialects/Kernel/TileOps.h.inc"
 
+namespace bitpact::tile {
+
+/// Ends the name of the slot of a tensor that the caller may call steady: not 0
+/// if nothing that may still run when the launch begins writes it.
+inline constexpr llvm::StringLiteral kSteadySlot = ":steady";
+
+} // namespace bitpact::tile
+
 #endif // BITPACT_DIALECTS_KERNEL_TILES_H

@@ -48,7 +48,7 @@ def cold_all(torch, contenders, rounds):
     return {name: statistics.median(times) for name, times in samples.items()}
 
 
-def measure(torch, arguments, shape, rows, rounds):
+def measure(torch, arguments, shape, rows, rounds, steady):
     case = SHAPES[shape]
     name = f"qwen3-8b/{case.contract}"
     count = max(2, min(64, FOOTPRINT // case.moved(rows) + 1))
@@ -57,6 +57,7 @@ def measure(torch, arguments, shape, rows, rounds):
                                            {"tokens": rows, "out": case.out})
                for role in bench.ROLES}
     x, *weights, y = sets[0]
+    weights_of = range(1, 1 + len(weights))
     peers = case.peers(torch)
     theirs = peers["cublas"](*sets[0]).clone()
     bits = {}
@@ -82,7 +83,8 @@ def measure(torch, arguments, shape, rows, rounds):
         def call(i): # bound to the stream that is current where it is made
             key = i % count, torch.cuda.current_stream().cuda_stream
             if key not in bound:
-                bound[key] = kernel.bind(torch, sets[i % count])
+                bound[key] = kernel.bind(torch, sets[i % count],
+                                         weights_of if steady else ())
             bound[key]()
         return call
 
@@ -144,6 +146,8 @@ def main():
                         default=ROWS)
     parser.add_argument("--shapes", type=lambda text: text.split(","),
                         default=USUAL)
+    parser.add_argument("--steady", action="store_true",
+                        help="say at launches that nothing writes the weights")
     parser.add_argument("--json", help="write the numbers here as well")
     args = parser.parse_args()
     try:
@@ -175,7 +179,7 @@ def main():
         for shape in args.shapes:
             for rows in args.rows:
                 results.append(measure(torch, (library, package), shape, rows,
-                                       args.rounds))
+                                       args.rounds, args.steady))
                 print(line_of(results[-1]), flush=True)
                 torch.cuda.empty_cache()
     for rows in args.rows:

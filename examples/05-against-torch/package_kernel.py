@@ -43,7 +43,7 @@ class LaunchArgs(c.Structure):
                 ("tensors", c.POINTER(c.POINTER(DLTensor))),
                 ("tensor_count", c.c_uint32), ("stream", c.c_void_p),
                 ("workspace", c.c_void_p), ("workspace_bytes", c.c_uint64),
-                ("site", c.c_uint64)]
+                ("site", c.c_uint64), ("steady", c.c_uint64)]
 
 
 DEVICES = {"cpu": 1, "cuda": 2}  # kDLCPU, kDLCUDA
@@ -103,8 +103,9 @@ class Kernel:
                 return contract.digest
         raise RuntimeError(f"the package has no contract '{name}'")
 
-    def arguments(self, torch, tensors):
-        """LaunchArgs for dense tensors, with all that it points to."""
+    def arguments(self, torch, tensors, steady=()):
+        """LaunchArgs for dense tensors, with all that it points to. `steady`:
+        indices of inputs that nothing writes while launches run."""
         keep, pointers = [], (c.POINTER(DLTensor) * len(tensors))()
         for i, tensor in enumerate(tensors):
             assert tensor.is_contiguous()
@@ -123,12 +124,13 @@ class Kernel:
                  if self.workspace_bytes else None)
         args = LaunchArgs(c.sizeof(LaunchArgs), pointers, len(tensors),
                           stream, space.data_ptr() if space is not None else None,
-                          self.workspace_bytes, 0)
+                          self.workspace_bytes, 0,
+                          sum(1 << index for index in steady))
         return args, (tensors, keep, pointers, space)
 
-    def bind(self, torch, tensors):
+    def bind(self, torch, tensors, steady=()):
         """A call that launches on these tensors, with nothing left to do."""
-        args, keep = self.arguments(torch, tensors)
+        args, keep = self.arguments(torch, tensors, steady)
         launch, kernel, pointer = (self.api.bitpact_kernel_launch, self.kernel,
                                    c.byref(args))
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 
 using namespace bitpact;
 using runtime::fail;
@@ -87,10 +88,13 @@ bitpact_status bitpact_kernel_fault(bitpact_kernel *kernel, uint32_t *fault) {
 static bitpact_launch_args known(const bitpact_launch_args *args) {
   require(args, "args");
   // What every caller of ABI 1 knows.
-  if (args->size < sizeof(bitpact_launch_args))
+  constexpr size_t least = offsetof(bitpact_launch_args, steady);
+  if (args->size < least)
     fail(BITPACT_INVALID_ARGUMENT, "args.size: is {}, must be {}", args->size,
          sizeof(bitpact_launch_args));
-  return *args;
+  bitpact_launch_args all = {};
+  std::memcpy(&all, args, std::min(args->size, sizeof all));
+  return all;
 }
 
 bitpact_status bitpact_kernel_launch(bitpact_kernel *kernel,

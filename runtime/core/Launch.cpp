@@ -161,6 +161,9 @@ void run(const Kernel &kernel, const Candidate &candidate, const Bound &bound,
     case ArgumentKind::Workspace:
       slots[i] = reinterpret_cast<uint64_t>(args.workspace);
       break;
+    case ArgumentKind::Steady:
+      slots[i] = args.steady >> slot.tensor & 1;
+      break;
     case ArgumentKind::TensorMap:
       slots[i] = 0;
       maps[mapCount++] = mapOf(kernel, bound, slot, i);

@@ -178,6 +178,10 @@ void bind(const Kernel &kernel, const bitpact_launch_args &args, Bound &bound) {
                args.tensor_count, names.size(), fmt::join(names, ", "));
   }
   require(args.tensors, "tensors");
+  if (args.steady >> kernel.tensors.size())
+    fail(BITPACT_INVALID_ARGUMENT,
+         "args.steady: is {:#x}, the contract has {} tensors", args.steady,
+         kernel.tensors.size());
   Extent extents[maxTensors];
   for (size_t i = 0; i < kernel.dims.size(); ++i)
     bound.dims[i] = kernel.dims[i].extent; // -1 where the launch says
@@ -208,6 +212,11 @@ void bind(const Kernel &kernel, const bitpact_launch_args &args, Bound &bound) {
       bound.empty = false;
   }
   checkOverlap(kernel, args.tensors, extents, bound);
+  for (size_t i = 0; i < kernel.tensors.size(); ++i)
+    if (const TensorPlan &plan = kernel.tensors[i]; plan.isOutput)
+      if (args.steady & (bound.sameAs[i] | uint64_t(1) << i))
+        failTensor("tensor '{}': the launch writes it; it cannot be steady",
+                   plan.name);
   if (bound.empty)
     return;
   for (size_t i = 0; i < kernel.dims.size(); ++i)

@@ -274,6 +274,11 @@ typedef struct bitpact_launch_args {
   void *workspace; /* aligned to 256 bytes, may be NULL if 0 bytes */
   uint64_t workspace_bytes;
   uint64_t site; /* the caller's number for this call site, for records */
+  /* May be missing from the end, and is 0 then. Bit i: tensor i is an input that
+   * nothing writes which may still run when the launch begins: neither work that
+   * precedes it in its stream nor any other. Weights between two updates are. A
+   * kernel may then read them while it waits for what precedes it. */
+  uint64_t steady;
 } bitpact_launch_args;
 
 /* Takes, of the variants whose conditions hold, those of the first priority, and

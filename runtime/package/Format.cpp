@@ -65,6 +65,8 @@ const char *name(ArgumentKind kind) {
     return "fault";
   case ArgumentKind::TensorMap:
     return "tensor_map";
+  case ArgumentKind::Steady:
+    return "steady";
   }
   return "?";
 }

@@ -31,7 +31,7 @@ namespace bitpact::package {
 // kind "fault". Format 3 has tensor maps as arguments, launches of tiles,
 // costs, and variants that another library computes. A package that has none of
 // them is written as the format that has what it has.
-inline constexpr int64_t formatVersion = 3;
+inline constexpr int64_t formatVersion = 4;
 inline constexpr const char *manifestName = "manifest.json";
 
 // Bounds that let a launch work in fixed space.
@@ -75,7 +75,8 @@ enum class ArgumentKind : uint8_t {
   Dim = 3,
   Workspace = 4,
   Fault = 5,
-  TensorMap = 6
+  TensorMap = 6,
+  Steady = 7
 };
 enum class Evidence : uint8_t { None = 0, Model = 1, Measured = 2 };
 
@@ -134,10 +135,11 @@ struct Box {
 };
 
 // A TensorMap describes a tensor of two dims to the copy unit; it is made at
-// the launch and passed by value (CUDA: 128 bytes).
+// the launch and passed by value (CUDA: 128 bytes). Steady is 1 where the caller
+// says that nothing that may still run writes the tensor, else 0.
 struct Argument {
   ArgumentKind kind = ArgumentKind::Pointer;
-  std::string tensor; // Pointer, Stride, TensorMap
+  std::string tensor; // Pointer, Stride, TensorMap, Steady
   int64_t axis = 0;   // Stride
   std::string dim;    // Dim
   Box box;            // TensorMap

@@ -43,6 +43,10 @@ std::string manifestHash(const nlohmann::json &manifest) {
 
 int64_t formatOf(const Manifest &manifest) {
   for (const Variant &variant : manifest.variants)
+    for (const Argument &argument : variant.arguments)
+      if (argument.kind == ArgumentKind::Steady)
+        return 4;
+  for (const Variant &variant : manifest.variants)
     if (!variant.library.empty() || !variant.launch.tiles.empty() ||
         variant.launch.ctasPerUnit || variant.launch.ctasPerProgram > 1 ||
         variant.launch.overlaps || variant.cost != Cost() ||

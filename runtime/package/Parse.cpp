@@ -47,10 +47,12 @@ Argument parseArgument(const Field &field) {
     if (key == "kind")
       argument.kind = item.one({ArgumentKind::Pointer, ArgumentKind::Stride,
                                 ArgumentKind::Dim, ArgumentKind::Workspace,
-                                ArgumentKind::Fault, ArgumentKind::TensorMap});
+                                ArgumentKind::Fault, ArgumentKind::TensorMap,
+                                ArgumentKind::Steady});
   });
   switch (argument.kind) {
   case ArgumentKind::Pointer:
+  case ArgumentKind::Steady:
     field.keys({"kind", "tensor"});
     argument.tensor = field["tensor"].text();
     break;

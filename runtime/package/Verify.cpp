@@ -274,15 +274,25 @@ struct Checker {
            order);
     std::vector<Argument> wanted =
         argumentList(contract.tensors, order, workspace, fault);
-    // Any maps may follow.
+    // What is steady may follow, and then any maps.
+    std::set<std::string> steady;
+    for (const Argument &argument : variant.arguments)
+      if (argument.kind == ArgumentKind::Steady) {
+        once(steady, at + ": steady", argument.tensor);
+        const ContractTensor *tensor = find(contract, argument.tensor);
+        if (!tensor || tensor->kind == TensorKind::Out)
+          fail("{}: '{}' is steady, which is not an input of the contract", at,
+               argument.tensor);
+        wanted.push_back(argument);
+      }
+    size_t maps = 0;
     for (const Argument &argument : variant.arguments)
       if (argument.kind == ArgumentKind::TensorMap) {
         tensorMap(argument, variant, contract, at);
         wanted.push_back(argument);
+        ++maps;
       }
-    if (wanted.size() > maxTensorMaps + argumentList(contract.tensors, order,
-                                                     workspace, fault)
-                                            .size())
+    if (maps > maxTensorMaps)
       fail("{}: more than {} tensor maps", at, maxTensorMaps);
     auto show = [](const Argument &argument) {
       switch (argument.kind) {
@@ -298,6 +308,8 @@ struct Checker {
         return std::string("fault word");
       case ArgumentKind::TensorMap:
         return "tensor map of " + argument.tensor;
+      case ArgumentKind::Steady:
+        return "steadiness of " + argument.tensor;
       }
       return std::string();
     };

@@ -42,6 +42,35 @@ bool countsBoxes(arith::DivUIOp op) {
   return llvm::any_of(op->getUsers(), llvm::IsaPred<tile::FetchOp>);
 }
 
+/// Of the first operand of a product, which the copy unit takes in boxes.
+bool copiesBoxes(tile::FetchOp op) { return bool(op.getBoxes()); }
+
+/// Whether a comparison asks if a tensor is steady.
+bool asksSteady(arith::CmpIOp op) {
+  auto slot = dyn_cast<BlockArgument>(op.getLhs());
+  auto func = slot ? dyn_cast<tile::FuncOp>(slot.getOwner()->getParentOp())
+                   : tile::FuncOp();
+  return func && cast<StringAttr>(func.getSlots()[slot.getArgNumber()])
+                     .getValue()
+                     .ends_with(tile::kSteadySlot);
+}
+
+bool copiesEarly(tile::FetchOp op) {
+  return bool(op.getBlock().getDefiningOp<tile::EarlyOp>());
+}
+
+/// What may have been copied early.
+bool maybeCopied(tile::FetchOp op) { return bool(op.getUnless()); }
+
+/// A kernel that copies nothing early, where another order than that of what is
+/// copied early would be found first.
+void copyNothingEarly(Operation *op) {
+  op->getParentOfType<tile::FuncOp>().walk([](arith::CmpIOp each) {
+    if (asksSteady(each))
+      each.setPredicate(arith::CmpIPredicate::ult);
+  });
+}
+
 /// A rounding whose value goes on in f32.
 bool goesOn(kernel::NarrowOp op) {
   return op->hasOneUse() && isa<arith::ExtFOp>(*op->getUsers().begin());
@@ -100,8 +129,9 @@ std::vector<Mutation> faults::tileMutations() {
             op.replaceAllUsesWith(less);
           }),
       tileFault<tile::FetchOp>(
-          "stages in descending order", kResidual, tree, any<tile::FetchOp>,
+          "stages in descending order", kResidual, tree, copiesBoxes,
           [](tile::FetchOp op, OpBuilder &builder) {
+            copyNothingEarly(op);
             auto loop = op->getParentOfType<scf::ForOp>();
             auto depth = op.getCol().getDefiningOp<arith::MulIOp>();
             builder.setInsertionPoint(depth);
@@ -112,12 +142,42 @@ std::vector<Mutation> faults::tileMutations() {
                                                     loop.getInductionVar()));
           }),
       tileFault<tile::FetchOp>(
-          "rows of the weight one further down", kResidual, tree,
-          any<tile::FetchOp>,
+          "rows of the weight one further down", kResidual, tree, maybeCopied,
           [](tile::FetchOp op, OpBuilder &builder) {
+            copyNothingEarly(op);
             op.getRowMutable().set(plusOne(builder, op.getRow()));
-          },
-          -1),
+          }),
+      tileFault<tile::ReadyOp>(
+          "a first operand that is copied before the launch may read it",
+          kResidual, "which what precedes the launch may write",
+          any<tile::ReadyOp>,
+          [](tile::ReadyOp op, OpBuilder &) {
+            op->moveBefore(op->getBlock(), op->getBlock()->end());
+          }),
+      tileFault<arith::CmpIOp>(
+          "a weight copied early that is not steady", kResidual,
+          "which what precedes the launch may write", asksSteady,
+          [](arith::CmpIOp op, OpBuilder &) {
+            op.setPredicate(arith::CmpIPredicate::uge);
+          }),
+      tileFault<tile::FetchOp>(
+          "a column of the weight copied early from beside", kResidual,
+          "leaves out what was not fetched early", copiesEarly,
+          [](tile::FetchOp op, OpBuilder &builder) {
+            op.getColMutable().set(plusOne(builder, op.getCol()));
+          }),
+      tileFault<tile::FetchOp>(
+          "a stage more left out than was copied early", kResidual,
+          "leaves out what was not fetched early", maybeCopied,
+          [](tile::FetchOp op, OpBuilder &builder) {
+            auto before = op.getUnless().getDefiningOp<arith::CmpIOp>();
+            builder.setInsertionPoint(before);
+            before.getRhsMutable().set(plusOne(builder, before.getRhs()));
+          }),
+      tileFault<tile::FetchOp>(
+          "a stage copied early and again", kResidual,
+          "writes a block of a stage a second time", maybeCopied,
+          [](tile::FetchOp op, OpBuilder &) { op.getUnlessMutable().clear(); }),
       tileFault<arith::DivUIOp>(
           "a box that is left out although it has rows", kResidual, tree,
           countsBoxes,
@@ -170,6 +230,7 @@ std::vector<Mutation> faults::tileMutations() {
           "up copied from the weight of gate", kGated, other,
           any<tile::FetchOp>,
           [](tile::FetchOp op, OpBuilder &) {
+            copyNothingEarly(op);
             auto gate = cast<tile::FetchOp>(op->getPrevNode());
             op.getViewMutable().set(gate.getView());
           },

@@ -249,6 +249,10 @@ Kernel::Kernel(const Package &package, const Device &on,
       package.handle(), device.handle(), digest.c_str(), role.c_str(),
       variant.empty() ? nullptr : variant.c_str(), &kernel));
   owner.reset(kernel, bitpact_kernel_release);
+  for (const ContractSpec &contract : package.contracts())
+    if (contract.digest == digest)
+      for (const TensorSpec &tensor : contract.tensors)
+        outputs.push_back(tensor.output);
 }
 
 void Kernel::prepare(const std::map<std::string, int64_t> &dims) {
@@ -281,6 +285,18 @@ Kernel::arguments(const std::vector<View> &tensors,
   return args;
 }
 
+uint64_t Kernel::steadyAmong(const std::vector<DLTensor> &tensors) const {
+  uint64_t bits = 0;
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (!outputs[i])
+      bits |= uint64_t(1) << i;
+  for (size_t i = 0; i < outputs.size(); ++i)
+    for (size_t j = 0; outputs[i] && j < outputs.size(); ++j)
+      if (tensors[i].data == tensors[j].data)
+        bits &= ~(uint64_t(1) << j);
+  return bits;
+}
+
 int64_t Kernel::select(const std::vector<View> &tensors) const {
   std::vector<DLTensor> storage;
   std::vector<const DLTensor *> list;
@@ -298,6 +314,9 @@ void Kernel::launch(const std::vector<View> &tensors, uint64_t site) const {
   std::vector<const DLTensor *> list;
   bitpact_launch_args args = arguments(tensors, storage, list);
   args.site = site;
+  steady = !steady;
+  if (steady)
+    args.steady = steadyAmong(storage);
   require(bitpact_kernel_launch(owner.get(), &args));
 }
 
@@ -307,6 +326,7 @@ PreparedLaunch Kernel::prepareLaunch(const std::vector<View> &tensors) const {
   launch.kernel = owner;
   launch.views = tensors;
   launch.args = arguments(launch.views, launch.storage, launch.list);
+  launch.args.steady = steadyAmong(launch.storage);
   return launch;
 }
 

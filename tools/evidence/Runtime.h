@@ -178,9 +178,15 @@ private:
   bitpact_launch_args arguments(const std::vector<View> &tensors,
                                 std::vector<DLTensor> &storage,
                                 std::vector<const DLTensor *> &list) const;
+  /// The inputs that no output of these is.
+  uint64_t steadyAmong(const std::vector<DLTensor> &tensors) const;
   Device device;
   std::shared_ptr<bitpact_kernel> owner;
   Buffer workspace;
+  std::vector<bool> outputs; ///< by tensor
+  /// Whether inputs are steady, which they are, since copies to the device have
+  /// ended: every other launch says so, so that both ways are run.
+  mutable bool steady = false;
 };
 
 } // namespace bitpact::evidence

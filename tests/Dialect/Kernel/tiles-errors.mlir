@@ -373,3 +373,27 @@ tile.func @f(%x: !kernel.buffer<bf16>, %s: i64, %n: i64) slots ["x", "x:0", "n"]
     %h = tile.hold %e slot -1 : !tile.values<64x8xbf16>
   }
 }
+
+// -----
+
+tile.func @f(%n: i64) slots ["n"] schedule <m = 64, n = 8, k = 64, stages = 2, consumers = 1, group = 1, copy = "plain", producer_registers = 0, consumer_registers = 0> {
+  %p = tile.pipe : !tile.pipe<2 of !tile.block<64x64xbf16>>
+  tile.roles producer {
+    %i = arith.constant 0 : i32
+    // expected-error @+1 {{is for schedules whose copy is bulk}}
+    %b = tile.early %p stage %i : !tile.pipe<2 of !tile.block<64x64xbf16>> -> !tile.block<64x64xbf16>
+  } consumers {
+  ^bb0(%c: i32):
+  }
+}
+
+// -----
+
+tile.func @f(%n: i64) slots ["n"] schedule <m = 64, n = 8, k = 64, stages = 2, consumers = 1, group = 1, copy = "bulk", producer_registers = 0, consumer_registers = 0> {
+  tile.roles producer {
+  } consumers {
+  ^bb0(%c: i32):
+    // expected-error @+1 {{stands outside of the producer}}
+    tile.ready
+  }
+}

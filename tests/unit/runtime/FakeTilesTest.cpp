@@ -55,17 +55,36 @@ struct Tiles {
     from.tensor.device = to.tensor.device = {kDLCUDA, 0};
     return Launch(from, to).select(package, kernel);
   }
+  struct Log { // the head of that in fake_cuda.c
+    int contexts, modules, launches, capturing, failLaunch, pushed;
+    int allocations, synchronizations, parameters;
+    unsigned grid, block, shared, dynamicSharedSet;
+    void *stream;
+    uint64_t slots[8];
+  };
+  static Log &log() {
+    void *library = ::dlopen("libcuda.so.1", RTLD_NOW);
+    return *static_cast<Log *>(::dlsym(library, "fakeCudaLog"));
+  }
   unsigned gridOf(int64_t rows, int64_t columns) {
     Tensor from(data, {rows, columns}), to(data + (1 << 19), {rows, columns});
     from.tensor.device = to.tensor.device = {kDLCUDA, 0};
     REQUIRE(Launch(from, to).run(kernel) == BITPACT_OK);
-    void *library = ::dlopen("libcuda.so.1", RTLD_NOW);
-    struct Log { // the head of that in fake_cuda.c
-      int contexts, modules, launches, capturing, failLaunch, pushed;
-      int allocations, synchronizations, parameters;
-      unsigned grid;
-    };
-    return static_cast<Log *>(::dlsym(library, "fakeCudaLog"))->grid;
+    return log().grid;
+  }
+  /// What the kernel is told of x, in its last slot, or why it is not launched.
+  /// `size` is that of the caller's struct.
+  std::string steadiness(uint64_t bits, size_t size) {
+    Tensor from(data, {3, 5}), to(data + (1 << 19), {3, 5});
+    from.tensor.device = to.tensor.device = {kDLCUDA, 0};
+    Launch launch(from, to);
+    launch.args.size = size;
+    launch.args.steady = bits;
+    log().parameters = 7;
+    bitpact_status status = launch.run(kernel);
+    log().parameters = 0;
+    return status == BITPACT_OK ? std::to_string(log().slots[6])
+                                : bitpact_last_error();
   }
 
   Scratch scratch;
@@ -177,4 +196,62 @@ TEST_CASE("a cost and a cluster are format 3, and checked") {
                v.launch.parallelDims = {"tokens"};
              }),
              Contains("variants[0].cost: is that of one launch of tiles"));
+}
+
+TEST_CASE("the caller says which inputs are steady") {
+  package::Variant variant = tiles("one", 64, 8, 1, {});
+  package::Argument x;
+  x.kind = package::ArgumentKind::Steady;
+  x.tensor = "x";
+  variant.arguments.push_back(x);
+  Tiles one({variant});
+  constexpr size_t now = sizeof(bitpact_launch_args),
+                   before = offsetof(bitpact_launch_args, steady);
+  CHECK(one.steadiness(0, now) == "0");
+  CHECK(one.steadiness(1, now) == "1");
+  // A caller that does not know the field says nothing of it.
+  CHECK(one.steadiness(1, before) == "0");
+  CHECK_THAT(one.steadiness(1, before - 1), Contains("args.size: is"));
+  CHECK_THAT(one.steadiness(2, now),
+             Contains("tensor 'y': the launch writes it; it cannot be steady"));
+  CHECK_THAT(one.steadiness(4, now),
+             Contains("args.steady: is 0x4, the contract has 2 tensors"));
+}
+
+TEST_CASE("steady arguments are inputs, each once, in format 4") {
+  Package sample;
+  sample.add(contract());
+  package::Variant variant = tiles("one", 64, 8, 1, {});
+  package::Argument x;
+  x.kind = package::ArgumentKind::Steady;
+  x.tensor = "x";
+  variant.arguments.push_back(x);
+  sample.add(variant);
+  package::Manifest manifest = sample.manifest;
+  manifest.contracts[0].sha256 = std::string(64, '0');
+  manifest.variants[0].code.sha256 = std::string(64, '0');
+  std::string sealed = package::seal(manifest);
+  CHECK(manifest.format == 4);
+  package::Manifest again = package::parseManifest(sealed, "manifest.json");
+  CHECK(again.variants[0].arguments.back().kind ==
+        package::ArgumentKind::Steady);
+  CHECK(package::seal(again) == sealed);
+  auto refused = [&](auto edit) {
+    package::Manifest wrong = again;
+    edit(wrong.variants[0].arguments);
+    try {
+      package::verify(wrong);
+    } catch (const package::FormatError &error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  CHECK_THAT(refused([](auto &all) { all.back().tensor = "y"; }),
+             Contains("'y' is steady, which is not an input"));
+  CHECK_THAT(refused([](auto &all) { all.back().tensor = "z"; }),
+             Contains("'z' is steady, which is not an input"));
+  CHECK_THAT(refused([&](auto &all) { all.push_back(x); }),
+             Contains("steady: 'x' is there twice"));
+  CHECK_THAT(refused([](auto &all) { std::swap(all.back(), all.front()); }),
+             Contains("is steadiness of x, must be pointer of x"));
 }
