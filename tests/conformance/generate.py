@@ -346,6 +346,11 @@ def product_contract(op, atom, shuffle):
         contract["primitives"]["silu"] = "silu.f32"
         for site in ["gate_product", "up_product", "activation"]:
             contract["rounding"][site] = rounded(shuffle.choice(["f32", "f32", "bf16", "f16"]))
+    elif op == "grouped_matmul":
+        experts = shuffle.choice(["*", "*", 1, 3, 8])
+        bounds = ["*"] if experts == "*" else ["*", experts + 1]
+        contract["dims"].update(experts=experts, boundaries=shuffle.choice(bounds))
+        contract["types"]["offsets"] = "i32"
     elif op != "matmul":
         contract["types"][op[len("matmul_"):]] = shuffle.choice(["bf16", "f16", "f32"])
         contract["rounding"]["product"] = rounded(shuffle.choice(["f32", "f32", "bf16", "f16"]))
@@ -353,7 +358,7 @@ def product_contract(op, atom, shuffle):
 
 
 STATES = ["log_sum_exp", "softmax", "selected_logprob"]
-PRODUCTS = ["matmul", "matmul_bias", "matmul_residual", "swiglu"]
+PRODUCTS = ["matmul", "matmul_bias", "matmul_residual", "swiglu", "grouped_matmul"]
 # Primes, one, and what ends around a step, a stage and a block.
 DEPTHS = [1, 2, 7, 15, 16, 17, 31, 48, 61, 64, 65, 97, 127, 128, 200, 251, 257, 331, 520]
 MAKERS = {

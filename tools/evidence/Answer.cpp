@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 namespace bitpact::evidence {
 
@@ -87,8 +88,12 @@ Case::fromOracle(const TensorSpec &tensor,
 }
 
 int64_t stepsOf(const ContractSpec &contract, const Dims &dims) {
+  std::set<std::string> stepped = reducedDims(contract);
+  for (const TensorSpec &tensor : contract.tensors)
+    if (tensor.output)
+      stepped.insert(tensor.dims.begin(), tensor.dims.end());
   int64_t steps = 1;
-  for (const std::string &dim : contract.dimOrder)
+  for (const std::string &dim : stepped)
     steps = std::min(steps * dims.at(dim), int64_t(1) << 50);
   return steps;
 }

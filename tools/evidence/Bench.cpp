@@ -97,16 +97,22 @@ public:
     for (const TensorSpec &tensor : contract.tensors)
       if (rows.isColumns(tensor))
         operations = 2 * stepsOf(contract, dims);
-    for (const TensorSpec &tensor : contract.tensors)
-      bytes +=
-          elementsOf(shapeOf(tensor, dims)) * algebra::bytes(tensor.format);
-    int64_t count = std::clamp<int64_t>(
-        footprintOf(device) / std::max<int64_t>(bytes, 1), 2, mostSets);
+    const Indices indices(contract);
     std::map<std::string, reference::Tensor> data;
     for (const TensorSpec &tensor : contract.tensors)
       if (!tensor.output)
-        data[tensor.name] = Indices(contract).generate(
-            Recipe::Dense, 1, tensor, dims, !rows.hasRows(tensor));
+        data[tensor.name] = indices.generate(Recipe::Dense, 1, tensor, dims,
+                                             !rows.hasRows(tensor));
+    int64_t held = 0; // more than is moved, where blocks are empty
+    for (const TensorSpec &tensor : contract.tensors) {
+      std::vector<int64_t> shape = shapeOf(tensor, dims);
+      held += elementsOf(shape) * algebra::bytes(tensor.format);
+      if (!shape.empty())
+        shape.front() = indices.positionsRead(tensor, data, dims);
+      bytes += elementsOf(shape) * algebra::bytes(tensor.format);
+    }
+    int64_t count = std::clamp<int64_t>(
+        footprintOf(device) / std::max<int64_t>(held, 1), 2, mostSets);
     for (int64_t i = 0; i < count; ++i) {
       BufferSet &set = sets.emplace_back();
       for (const TensorSpec &tensor : contract.tensors) {

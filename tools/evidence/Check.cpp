@@ -126,9 +126,9 @@ void Checker::checkData(const ContractSpec &contract, const Evaluator &oracle,
   int64_t most = *std::max_element(counts.begin(), counts.end());
   for (Runner &runner : runners)
     runner.kernel.prepare(shape.withRows(extents, most));
-  // Rows that are not outermost make other tensors for each count.
+  // Rows that are no prefix of more rows make other tensors for each count.
   std::vector<std::vector<int64_t>> groups{counts};
-  if (!shape.rowsAreOutermost()) {
+  if (!shape.rowsArePrefix()) {
     groups.clear();
     for (int64_t rows : counts)
       groups.push_back({rows});

@@ -163,6 +163,10 @@ void Checker::checkLoneRows(const Case &one, const Device &device) {
                             : placed[i].view());
         if (tensor.output)
           placed[i].put(0xa5, nullptr);
+        else if (shape.cutsRows(tensor))
+          placed[i].put(
+              Placed::inputPoison,
+              inputs->ofRow(tensor, one.bytes(tensor), one.dims, row).data());
       }
       if (runner.kernel.select(views) < 0) {
         ++variant.excluded["lone row"];
@@ -194,13 +198,18 @@ void Checker::checkLoneRows(const Case &one, const Device &device) {
 void Checker::checkFault(Runner &runner, const Case &one, const Layout &layout,
                          int64_t row) {
   bool bad = false;
+  Dims dims = row < 0 ? one.dims : shape.withRows(one.dims, 1);
   for (const TensorSpec &tensor : one.contract.tensors) {
     std::span<const uint8_t> bytes = one.bytes(tensor);
+    std::vector<uint8_t> own;
     if (row >= 0 && shape.hasRows(tensor)) {
       size_t each = bytes.size() / shape.rowsOf(one.dims);
       bytes = bytes.subspan(row * each, each);
+    } else if (row >= 0 && shape.cutsRows(tensor)) {
+      own = inputs->ofRow(tensor, bytes, one.dims, row);
+      bytes = own;
     }
-    bad |= inputs->anyBad(tensor, bytes, one.dims);
+    bad |= inputs->anyBad(tensor, bytes, dims);
   }
   if (runner.kernel.takeFault() == bad)
     return;

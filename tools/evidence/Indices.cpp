@@ -22,6 +22,14 @@ int64_t indexAt(Format format, const uint8_t *at) {
                                : int64_t(bits);
 }
 
+std::vector<int64_t> integersOf(const TensorSpec &tensor,
+                                std::span<const uint8_t> bytes) {
+  std::vector<int64_t> integers;
+  for (size_t at = 0; at < bytes.size(); at += algebra::bytes(tensor.format))
+    integers.push_back(indexAt(tensor.format, &bytes[at]));
+  return integers;
+}
+
 /// SplitMix64: the same on every machine.
 uint64_t mixed(uint64_t seed) {
   seed += 0x9e3779b97f4a7c15;
@@ -60,8 +68,10 @@ Indices::Indices(const ContractSpec &of) : contract(of) {
   json text = json::parse(contract.text);
   std::map<std::string, std::string> indices; // value -> tensor
   for (const json &op : text.at("op").at("body")) {
-    if (op.at("op") == "index")
+    if (op.at("op") == "index" || op.at("op") == "input")
       indices[op.at("id")] = op.at("tensor");
+    if (op.at("op") == "segment")
+      indices[op.at("id")] = indices[op.at("args").at(0).get<std::string>()];
     if (op.at("op") == "take") {
       auto found = indices.find(op.at("args").at(1).get<std::string>());
       if (found != indices.end())
@@ -114,26 +124,69 @@ Tensor Indices::generate(Recipe recipe, uint64_t seed, const TensorSpec &tensor,
   return result;
 }
 
+bool Indices::ascend(const TensorSpec &tensor,
+                     const std::vector<int64_t> &offsets,
+                     const Dims &dims) const {
+  return offsets.size() >= 2 && offsets.front() == 0 &&
+         offsets.back() == extentOf(cutBy(contract, tensor), dims) &&
+         std::is_sorted(offsets.begin(), offsets.end());
+}
+
+std::vector<uint8_t> Indices::ofRow(const TensorSpec &tensor,
+                                    std::span<const uint8_t> bytes,
+                                    const Dims &dims, int64_t row) const {
+  std::vector<uint8_t> result(bytes.begin(), bytes.end());
+  std::vector<int64_t> offsets = integersOf(tensor, bytes);
+  if (!ascend(tensor, offsets, dims))
+    return result;
+  for (size_t i = 0; i < offsets.size(); ++i)
+    storeBits(tensor.format, &result[i * algebra::bytes(tensor.format)],
+              uint64_t(std::clamp<int64_t>(offsets[i] - row, 0, 1)));
+  return result;
+}
+
 bool Indices::anyBad(const TensorSpec &tensor, std::span<const uint8_t> bytes,
                     const Dims &dims) const {
-  int64_t width = algebra::bytes(tensor.format);
-  if (std::string cut = cutBy(contract, tensor); !cut.empty()) {
-    std::vector<int64_t> offsets;
-    for (size_t at = 0; at < bytes.size(); at += width)
-      offsets.push_back(indexAt(tensor.format, &bytes[at]));
-    return offsets.size() < 2 || offsets.front() != 0 ||
-           offsets.back() != extentOf(cut, dims) ||
-           !std::is_sorted(offsets.begin(), offsets.end());
+  if (!cutBy(contract, tensor).empty()) {
+    std::vector<int64_t> offsets = integersOf(tensor, bytes);
+    if (!ascend(tensor, offsets, dims))
+      return true;
+    auto taken = over.find(tensor.name);
+    if (taken == over.end())
+      return false;
+    size_t blocks = offsets.size() - 1;
+    auto there = static_cast<size_t>(extentOf(taken->second, dims));
+    return there < blocks && offsets[there] != offsets[blocks];
   }
   if (!tensor.index)
     return false;
   int64_t extent = namedBy(tensor.name, dims);
-  for (size_t at = 0; at < bytes.size(); at += width) {
-    int64_t index = indexAt(tensor.format, &bytes[at]);
+  for (int64_t index : integersOf(tensor, bytes))
     if (index < 0 || index >= extent)
       return true;
-  }
   return false;
+}
+
+int64_t
+Indices::positionsRead(const TensorSpec &tensor,
+                       const std::map<std::string, reference::Tensor> &inputs,
+                       const Dims &dims) const {
+  if (tensor.dims.empty())
+    return 1;
+  int64_t all = dims.at(tensor.dims.front());
+  for (const TensorSpec &other : contract.tensors) {
+    auto taken = over.find(other.name);
+    if (taken == over.end() || other.index ||
+        taken->second != tensor.dims.front())
+      continue;
+    std::vector<int64_t> offsets =
+        integersOf(other, inputs.at(other.name).bytes);
+    int64_t some = 0;
+    for (size_t i = 1; i < offsets.size(); ++i)
+      some += offsets[i - 1] < offsets[i];
+    return std::min(some, all);
+  }
+  return all;
 }
 
 } // namespace bitpact::evidence

@@ -61,6 +61,15 @@ std::string cutBy(const ContractSpec &contract, const TensorSpec &tensor) {
       return domain.is_string() ? domain.get<std::string>()
                                 : domain.begin().key();
     }
+  std::string value;
+  const json body =
+      text.value("op", json::object()).value("body", json::array());
+  for (const json &op : body) {
+    if (op.at("op") == "input" && op.at("tensor") == tensor.name)
+      value = op.at("id").get<std::string>();
+    if (op.at("op") == "segment" && op.at("args").at(0) == value)
+      return op.at("over").get<std::string>();
+  }
   return "";
 }
 

@@ -15,10 +15,10 @@ constexpr int64_t guardBytes = 256;
 } // namespace
 
 const std::vector<Layout> &allLayouts() {
-  static const std::vector<Layout> layouts{{"contiguous", 0, 0},
-                                           {"strided", 64, 0},
-                                           {"odd stride", 1, 0},
-                                           {"misaligned", 0, 1}};
+  static const std::vector<Layout> layouts{{"contiguous", 0, 0, 0},
+                                           {"strided", 64, 0, 3},
+                                           {"odd stride", 1, 0, 0},
+                                           {"misaligned", 0, 1, 0}};
   return layouts;
 }
 
@@ -29,15 +29,18 @@ Placed::Placed(const TensorSpec &tensor, const Device &on, const Layout &layout,
   int64_t width = shape.empty() ? 1 : shape.back();
   bool hasRows = shape.size() > 1;
   strides.assign(shape.size(), 1);
+  if (shape.size() > 2)
+    gap = layout.gap;
+  matrixRows = hasRows ? std::max<int64_t>(1, shape[shape.size() - 2]) : 1;
   int64_t next = width + (hasRows ? layout.padding : 0);
   for (size_t axis = shape.size(); axis-- > 1;) {
     strides[axis - 1] = next;
-    next *= shape[axis - 1];
+    next *= shape[axis - 1] + (axis + 1 == shape.size() ? gap : 0);
   }
   rowBytes = width * element;
   pitch = (width + (hasRows ? layout.padding : 0)) * element;
   start = guardBytes + layout.offset * element;
-  image.resize(start + rowCount() * pitch + guardBytes);
+  image.resize(placeOf(rowCount()) + guardBytes);
   buffer = Buffer(device, image.size());
 }
 
@@ -52,8 +55,7 @@ void Placed::put(uint8_t surround, const uint8_t *rows) {
   surroundByte = surround;
   std::memset(image.data(), surround, image.size());
   for (int64_t row = 0; rows && row < rowCount(); ++row)
-    std::memcpy(image.data() + start + row * pitch, rows + row * rowBytes,
-                rowBytes);
+    std::memcpy(image.data() + placeOf(row), rows + row * rowBytes, rowBytes);
   buffer.upload(image.data(), image.size());
 }
 
@@ -70,11 +72,11 @@ std::vector<uint8_t> Placed::rows() {
   };
   scan(0, start);
   for (int64_t row = 0; row < rowCount(); ++row) {
-    int64_t at = start + row * pitch;
+    int64_t at = placeOf(row);
     std::memcpy(result.data() + row * rowBytes, image.data() + at, rowBytes);
-    scan(at + rowBytes, at + pitch);
+    scan(at + rowBytes, placeOf(row + 1));
   }
-  scan(start + rowCount() * pitch, static_cast<int64_t>(image.size()));
+  scan(placeOf(rowCount()), static_cast<int64_t>(image.size()));
   return result;
 }
 

@@ -15,6 +15,8 @@ struct Layout {
   int64_t padding = 0;
   /// Elements by which the first row is moved off its alignment.
   int64_t offset = 0;
+  /// Rows between the matrices of a tensor of three dims.
+  int64_t gap = 0;
 };
 
 /// Contiguous first; every layout a launch may have.
@@ -45,10 +47,14 @@ public:
 
 private:
   int64_t rowCount() const;
+  /// Where a row begins in the image.
+  int64_t placeOf(int64_t row) const {
+    return start + (row + row / matrixRows * gap) * pitch;
+  }
   TensorSpec spec;
   Device device;
   std::vector<int64_t> shape, strides;
-  int64_t rowBytes = 0, pitch = 0, start = 0;
+  int64_t rowBytes = 0, pitch = 0, start = 0, matrixRows = 1, gap = 0;
   std::vector<uint8_t> image;
   Buffer buffer;
   uint8_t surroundByte = 0;

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/evidence/Shape.h"
 
+#include "tools/evidence/Inputs.h"
 #include "tools/evidence/UserError.h"
 
 #include <algorithm>
@@ -13,6 +14,20 @@ using nlohmann::json;
 
 namespace bitpact::evidence {
 namespace {
+
+/// Dims that an element is taken out of.
+std::set<std::string> takenDims(const ContractSpec &contract) {
+  std::set<std::string> dims;
+  const json text = json::parse(contract.text);
+  const json body =
+      text.value("op", json::object()).value("body", json::array());
+  for (const json &op : body)
+    if (op.at("op") == "take")
+      dims.insert(op.at("over").get<std::string>());
+  return dims;
+}
+
+} // namespace
 
 std::set<std::string> reducedDims(const ContractSpec &contract) {
   std::set<std::string> dims;
@@ -27,8 +42,6 @@ std::set<std::string> reducedDims(const ContractSpec &contract) {
   }
   return dims;
 }
-
-} // namespace
 
 std::vector<int64_t> shapeOf(const TensorSpec &tensor, const Dims &dims) {
   std::vector<int64_t> shape;
@@ -56,13 +69,20 @@ RowShape::RowShape(const ContractSpec &contract) {
       open[dim] = reduced.count(dim) > 0;
   }
   outermost = !rowDim.empty();
-  for (const TensorSpec &tensor : contract.tensors)
+  for (const TensorSpec &tensor : contract.tensors) {
     if (hasRows(tensor) && tensor.dims.front() != rowDim)
       outermost = false;
+    if (!rowDim.empty() && cutBy(contract, tensor) == rowDim) {
+      rowBounds.insert(tensor.name);
+      boundDims.insert(tensor.dims.begin(), tensor.dims.end());
+    }
+  }
+  const std::set<std::string> taken = takenDims(contract);
   for (const TensorSpec &tensor : contract.tensors)
     if (isColumns(tensor))
       for (const std::string &dim : tensor.dims)
-        if (auto found = open.find(dim); found != open.end() && !found->second)
+        if (auto found = open.find(dim);
+            found != open.end() && !found->second && !taken.count(dim))
           columns.insert(dim);
 }
 
@@ -101,8 +121,9 @@ std::vector<Dims> RowShape::openExtents(
   for (const auto &[dim, isReduced] : open) {
     std::vector<int64_t> extents =
         isReduced              ? defaultExtents()
-        : columns.count(dim) ? std::vector<int64_t>{1, 7, 263, 520}
-                             : std::vector<int64_t>{2, 7};
+        : columns.count(dim)   ? std::vector<int64_t>{1, 7, 263, 520}
+        : boundDims.count(dim) ? std::vector<int64_t>{3, 7} // two blocks, six
+                               : std::vector<int64_t>{2, 7};
     if (auto found = given.find(dim); found != given.end())
       extents = found->second;
     std::vector<Dims> longer;

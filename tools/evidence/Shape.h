@@ -15,6 +15,9 @@ using Dims = std::map<std::string, int64_t>;
 std::vector<int64_t> shapeOf(const TensorSpec &tensor, const Dims &dims);
 int64_t elementsOf(const std::vector<int64_t> &shape);
 
+/// Dims over which some node reduces.
+std::set<std::string> reducedDims(const ContractSpec &contract);
+
 /// The row dim is the first open dim over which no node reduces.
 class RowShape {
 public:
@@ -23,8 +26,14 @@ public:
 
   bool hasRows(const TensorSpec &tensor) const;
   bool isRow(const std::string &dim) const { return dim == rowDim; }
-  /// Then fewer rows are a prefix of more rows, in every tensor.
+  /// Then a row is a slice of every tensor that has rows.
   bool rowsAreOutermost() const { return outermost; }
+  /// Then fewer rows are a prefix of more rows, in every tensor.
+  bool rowsArePrefix() const { return outermost && rowBounds.empty(); }
+  /// Offsets between which rows lie: other rows, other offsets.
+  bool cutsRows(const TensorSpec &tensor) const {
+    return rowBounds.count(tensor.name) > 0;
+  }
   /// `wanted`, or {1} for a contract without a row dim.
   std::vector<int64_t> rowCounts(const std::vector<int64_t> &wanted) const;
   int64_t rowsOf(const Dims &dims) const;
@@ -54,6 +63,8 @@ private:
   /// The other open dims, and whether a node reduces over them.
   std::map<std::string, bool> open;
   std::set<std::string> reduced;
+  /// Tensors of offsets between which rows lie, and their dims.
+  std::set<std::string> rowBounds, boundDims;
   /// Open dims that a factor without rows has beside a reduced one.
   std::set<std::string> columns;
 };

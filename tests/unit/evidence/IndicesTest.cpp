@@ -118,6 +118,119 @@ TEST_CASE("offsets ascend; every other list of Special does not") {
   CHECK(bad == lists / 2);
 }
 
+namespace {
+
+/// Rows of blocks between offsets, each with the weights of its block.
+ContractSpec groupedContract() {
+  ContractSpec spec;
+  spec.text = R"({
+    "op": {"body": [
+      {"id": "v0", "op": "input", "tensor": "x"},
+      {"id": "v1", "op": "input", "tensor": "weight"},
+      {"id": "v2", "op": "input", "tensor": "offsets"},
+      {"id": "v3", "op": "segment", "over": "tokens", "args": ["v2"]},
+      {"id": "v4", "op": "take", "over": "experts", "args": ["v1", "v3"]},
+      {"id": "v5", "op": "reduce", "node": "dot", "kind": "dot",
+       "over": "in", "args": ["v0", "v4"]}]},
+    "nodes": {"dot": {"domain": "in"}}})";
+  spec.dimOrder = {"tokens", "experts", "boundaries", "out", "in"};
+  for (const std::string &dim : spec.dimOrder)
+    spec.dims[dim] = -1;
+  auto add = [&](const char *name, Format format,
+                 std::vector<std::string> dims) {
+    TensorSpec tensor;
+    tensor.name = name;
+    tensor.format = format;
+    tensor.dims = std::move(dims);
+    spec.tensors.push_back(tensor);
+  };
+  add("x", Format::F32, {"tokens", "in"});
+  add("weight", Format::F32, {"experts", "out", "in"});
+  add("offsets", Format::I32, {"boundaries"});
+  add("y", Format::F32, {"tokens", "out"});
+  spec.tensors.back().output = true;
+  return spec;
+}
+
+std::vector<uint8_t> bytesOf(const std::vector<int32_t> &offsets) {
+  std::vector<uint8_t> bytes(4 * offsets.size());
+  std::memcpy(bytes.data(), offsets.data(), bytes.size());
+  return bytes;
+}
+
+} // namespace
+
+TEST_CASE("offsets of segments are bad where they cut no blocks of rows") {
+  ContractSpec spec = groupedContract();
+  Indices inputs(spec);
+  const TensorSpec &offsets = spec.tensors[2];
+  CHECK(cutBy(spec, offsets) == "tokens");
+  CHECK(cutBy(spec, spec.tensors[1]).empty());
+  auto bad = [&](const std::vector<int32_t> &list, int64_t experts) {
+    return inputs.anyBad(offsets, bytesOf(list),
+                         {{"tokens", 5}, {"experts", experts}});
+  };
+  CHECK_FALSE(bad({0, 2, 2, 5}, 3));
+  CHECK_FALSE(bad({0, 5}, 3)); // fewer blocks than experts
+  CHECK(bad({0, 2, 2, 4}, 3));
+  CHECK(bad({0, 3, 2, 5}, 3));
+  CHECK(bad({1, 2, 2, 5}, 3));
+  CHECK(bad({5}, 3));
+  // A block without an expert, with rows and without.
+  CHECK(bad({0, 2, 2, 5}, 2));
+  CHECK_FALSE(bad({0, 2, 5, 5}, 2));
+  CHECK_FALSE(bad({0, 5, 5, 5}, 1));
+  CHECK(bad({0, 0, 5, 5}, 1));
+}
+
+TEST_CASE("of what is taken at blocks those count that hold something") {
+  ContractSpec spec = groupedContract();
+  Indices inputs(spec);
+  Dims dims{{"tokens", 5}, {"experts", 3}, {"out", 2}, {"in", 4}};
+  auto read = [&](const std::vector<int32_t> &list, size_t tensor) {
+    std::map<std::string, Tensor> given;
+    given["offsets"] = {Format::I32, {}, bytesOf(list)};
+    return inputs.positionsRead(spec.tensors[tensor], given, dims);
+  };
+  CHECK(read({0, 2, 2, 5}, 1) == 2);
+  CHECK(read({0, 0, 0, 5}, 1) == 1);
+  CHECK(read({0, 1, 2, 5}, 1) == 3);
+  CHECK(read({0, 1, 2, 5}, 0) == 5); // x has its tokens
+}
+
+TEST_CASE("a row alone keeps its block") {
+  ContractSpec spec = groupedContract();
+  Indices inputs(spec);
+  auto alone = [&](const std::vector<int32_t> &list, int64_t row) {
+    Tensor tensor{Format::I32, {}, {}};
+    tensor.bytes = inputs.ofRow(spec.tensors[2], bytesOf(list),
+                                {{"tokens", 5}, {"experts", 3}}, row);
+    return valuesOf(tensor);
+  };
+  using List = std::vector<int64_t>;
+  CHECK(alone({0, 2, 2, 5}, 0) == List{0, 1, 1, 1});
+  CHECK(alone({0, 2, 2, 5}, 1) == List{0, 1, 1, 1});
+  CHECK(alone({0, 2, 2, 5}, 2) == List{0, 0, 0, 1});
+  CHECK(alone({0, 0, 5, 5}, 4) == List{0, 0, 1, 1});
+  // Bad offsets stay bad: the last is no 1.
+  CHECK(alone({0, 3, 2, 5}, 1) == List{0, 3, 2, 5});
+}
+
+TEST_CASE("rows between offsets are no prefix of more rows") {
+  ContractSpec spec = groupedContract();
+  RowShape shape(spec);
+  CHECK(shape.isRow("tokens"));
+  CHECK(shape.rowsAreOutermost());
+  CHECK_FALSE(shape.rowsArePrefix());
+  CHECK(shape.cutsRows(spec.tensors[2]));
+  CHECK_FALSE(shape.cutsRows(spec.tensors[1]));
+  // Experts are no columns: few of them, whatever columns there are.
+  for (const Dims &dims : shape.openExtents({}))
+    CHECK((dims.at("experts") <= 7 && dims.at("boundaries") <= 7));
+  RowShape plain(contract(Format::I32));
+  CHECK(plain.rowsArePrefix());
+}
+
 TEST_CASE("elements that are stored and do not exist are NaN") {
   ContractSpec spec = contract(Format::I32);
   Tensor x = Indices(spec).generate(Recipe::Normal, 1, spec.tensors[0],

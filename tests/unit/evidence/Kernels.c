@@ -212,3 +212,81 @@ ENTRY void product_pairs(const uint64_t *slots, int64_t begin, int64_t end) {
       store(&y[row * (int64_t)slots[5] + column], sum[0] + sum[1]);
     }
 }
+
+/* grouped: x, its stride, weight, its strides, offsets, y, its stride, tokens,
+ * experts, boundaries, out, hidden, the fault word. A row's expert is the block
+ * between offsets in which it lies; GroupedCheckTest.cpp knows what is wrong. */
+enum {
+  FIRST_OF_FOUR = 1, /* four rows share the expert of the first of them */
+  LONG_BLOCKS = 2,   /* rows of blocks of more than eight get another tree */
+  SILENT = 4,        /* no fault is noted */
+  DENSE = 8,         /* experts are taken to lie one behind the other */
+  NO_NAN = 16,       /* rows without an expert get the first */
+  UNSORTED = 32      /* of offsets only the ends are looked at */
+};
+
+/* The block of a row, -1 if offsets cut none; `length` gets its rows. */
+static int64_t blockOf(const int32_t *offsets, int64_t boundaries,
+                       int64_t tokens, int64_t row, int faults,
+                       int64_t *length) {
+  int64_t block = -1;
+  if (boundaries < 2 || offsets[0] != 0 || offsets[boundaries - 1] != tokens)
+    return -1;
+  for (int64_t i = 0; i + 1 < boundaries; ++i) {
+    if (offsets[i] > offsets[i + 1] && !(faults & UNSORTED))
+      return -1;
+    if (offsets[i] <= row && row < offsets[i + 1]) {
+      block = i;
+      *length = offsets[i + 1] - offsets[i];
+    }
+  }
+  return block;
+}
+
+static inline __attribute__((always_inline)) void
+grouped(const uint64_t *slots, int64_t begin, int64_t end, int faults) {
+  const float *x = (const float *)slots[0], *weight = (const float *)slots[2];
+  const int32_t *offsets = (const int32_t *)slots[5];
+  float *y = (float *)slots[6];
+  int64_t xStride = (int64_t)slots[1], weightStride = (int64_t)slots[4],
+          yStride = (int64_t)slots[7], tokens = (int64_t)slots[8],
+          experts = (int64_t)slots[9], boundaries = (int64_t)slots[10],
+          out = (int64_t)slots[11], hidden = (int64_t)slots[12];
+  int64_t expertStride =
+      faults & DENSE ? out * weightStride : (int64_t)slots[3];
+  for (int64_t row = begin; row < end; ++row) {
+    int64_t length = 0;
+    int64_t expert = blockOf(offsets, boundaries, tokens,
+                             faults & FIRST_OF_FOUR ? row / 4 * 4 : row, faults,
+                             &length);
+    int none = expert < 0 || expert >= experts;
+    if (none && !(faults & SILENT))
+      *(volatile uint32_t *)slots[13] = 1;
+    if (none && faults & NO_NAN)
+      expert = none = 0;
+    for (int64_t column = 0; column < out; ++column) {
+      float sum[2] = {0.0f, 0.0f};
+      int64_t ways = faults & LONG_BLOCKS && length > 8 ? 2 : 1;
+      for (int64_t i = 0; i < hidden && !none; ++i)
+        sum[i % ways] =
+            sum[i % ways] +
+            x[row * xStride + i] *
+                weight[expert * expertStride + column * weightStride + i];
+      float value = ways == 2 ? sum[0] + sum[1] : sum[0];
+      store(&y[row * yStride + column], none ? __builtin_nanf("") : value);
+    }
+  }
+}
+
+#define GROUPED(NAME, FAULTS)                                                  \
+  ENTRY void NAME(const uint64_t *slots, int64_t begin, int64_t end) {         \
+    grouped(slots, begin, end, FAULTS);                                        \
+  }
+
+GROUPED(grouped_right, 0)
+GROUPED(grouped_first_of_four, FIRST_OF_FOUR)
+GROUPED(grouped_long_blocks, LONG_BLOCKS)
+GROUPED(grouped_silent, SILENT)
+GROUPED(grouped_dense, DENSE)
+GROUPED(grouped_no_nan, NO_NAN)
+GROUPED(grouped_unsorted, UNSORTED)

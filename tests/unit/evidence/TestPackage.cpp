@@ -5,6 +5,7 @@
 
 #include "contracts/algebra/CanonicalJson.h"
 #include "contracts/algebra/Digest.h"
+#include "runtime/package/ContractText.h"
 #include "runtime/package/Writer.h"
 
 #include <fstream>
@@ -130,6 +131,33 @@ json productContract(int64_t out, int64_t hidden) {
   return contract;
 }
 
+json groupedContract(int64_t hidden) {
+  json contract = productContract(-1, hidden);
+  contract["name"] = "test/grouped";
+  contract["op"] = json::parse(R"({
+    "name": "grouped", "version": 1,
+    "dims": ["tokens", "experts", "boundaries", "out", "hidden"],
+    "params": [],
+    "tensors": [
+      {"name": "x", "kind": "in", "dims": ["tokens", "hidden"]},
+      {"name": "weight", "kind": "in", "dims": ["experts", "out", "hidden"]},
+      {"name": "offsets", "kind": "in", "dims": ["boundaries"]},
+      {"name": "y", "kind": "out", "dims": ["tokens", "out"]}],
+    "body": [
+      {"id": "v0", "op": "input", "tensor": "x"},
+      {"id": "v1", "op": "input", "tensor": "weight"},
+      {"id": "v2", "op": "input", "tensor": "offsets"},
+      {"id": "v3", "op": "segment", "over": "tokens", "args": ["v2"]},
+      {"id": "v4", "op": "take", "over": "experts", "args": ["v1", "v3"]},
+      {"id": "v5", "op": "reduce", "node": "dot", "kind": "dot",
+       "over": "hidden", "args": ["v0", "v4"]},
+      {"op": "output", "tensor": "y", "site": "y", "args": ["v5"]}]
+  })");
+  contract["types"]["offsets"] = "i32";
+  contract["dims"]["experts"] = contract["dims"]["boundaries"] = "*";
+  return contract;
+}
+
 void writeTestPackage(const std::string &directory,
                       const std::vector<json> &contracts,
                       const std::vector<std::string> &entries, int64_t alignX) {
@@ -150,7 +178,10 @@ void writeTestPackage(const std::string &directory,
       entry.tensors.push_back(
           {tensor["name"],
            output ? package::TensorKind::Out : package::TensorKind::In,
-           tensor["dims"], package::ElementType::F32});
+           tensor["dims"],
+           contract["types"][tensor["name"].get<std::string>()] == "i32"
+               ? package::ElementType::I32
+               : package::ElementType::F32});
     }
     std::vector<std::string> dims;
     for (const json &dim : contract["op"]["dims"]) {
@@ -171,7 +202,8 @@ void writeTestPackage(const std::string &directory,
       variant.code.file = "code/" + variant.id + ".so";
       files[variant.code.file] = code;
       variant.arguments =
-          package::argumentList(entry.tensors, dims);
+          package::argumentList(entry.tensors, dims, /*workspace=*/false,
+                                package::canFault(contract));
       if (alignX && &name == &entries.front())
         variant.when.align["x"] = alignX;
       for (const package::ContractTensor &tensor : entry.tensors)

@@ -23,6 +23,10 @@ nlohmann::json normContract(int64_t hidden = 43,
 /// from +0 with rounded products. `out` of -1 is open.
 nlohmann::json productContract(int64_t out, int64_t hidden);
 
+/// The same with the weights of the expert whose block between i32 offsets a
+/// row lies in.
+nlohmann::json groupedContract(int64_t hidden);
+
 /// A package of the contract with one variant per entry of Kernels.c, best
 /// first. `alignX` becomes a condition of the first variant, if not 0.
 void writeTestPackage(const std::string &directory,
