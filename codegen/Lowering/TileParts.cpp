@@ -146,21 +146,6 @@ std::vector<unsigned> lowering::slotBits(pact::ContractOp contract,
                   node.getAccumulator().getIntOrFloatBitWidth());
 }
 
-size_t lowering::slotsInRegisters(ArrayRef<unsigned> slotBits, int64_t sums,
-                                  int64_t registers) {
-  // Of ptxas: sums want registers that follow each other, which what was held
-  // leaves free in pieces; and addresses, and what is computed when values meet.
-  constexpr int64_t rest = 48, more = 14, ofSlot = 16;
-  int64_t taken = rest + (slotBits.size() > 1 ? more : 0) + 2 * sums;
-  for (auto [i, bits] : llvm::enumerate(slotBits)) {
-    taken += sums * bits / 32;
-    if (taken > registers)
-      return i;
-    taken += ofSlot;
-  }
-  return slotBits.size();
-}
-
 llvm::Error lowering::checkParts(StringRef node, pact::NodeAttr attr,
                                  IntegerAttr extent, int64_t stage) {
   auto refusal = [&](auto &&...args) {

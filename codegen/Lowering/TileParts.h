@@ -45,11 +45,6 @@ std::vector<unsigned> slotBits(pact::ContractOp contract, pact::OperatorOp op);
 llvm::Error checkParts(llvm::StringRef node, pact::NodeAttr attr,
                        mlir::IntegerAttr extent, int64_t stage);
 
-/// Slots, from the first on, that registers of a thread have room for beside
-/// `sums` 32-bit registers of sums, of which a value of 32 bits takes one.
-size_t slotsInRegisters(llvm::ArrayRef<unsigned> slotBits, int64_t sums,
-                        int64_t registers);
-
 } // namespace bitpact::lowering
 
 #endif

@@ -62,13 +62,12 @@ mlir::FailureOr<CompiledCode> compileCuda(mlir::ModuleOp module, StringRef arch,
   if (!result)
     return emitCompilerBug(module.getLoc())
            << arch << ": " << toString(result.takeError());
+  CompiledCode code{std::move(result->cubin), "cubin",
+                    std::move(*ptx),          "ptx",
+                    result->report.resources, result->version, {}};
   for (const std::string &failure : result->report.failures)
-    emitCompilerBug(module.getLoc()) << arch << ": ptxas: " << failure;
-  if (!result->report.failures.empty())
-    return mlir::failure();
-  return CompiledCode{std::move(result->cubin), "cubin",
-                      std::move(*ptx),          "ptx",
-                      result->report.resources, result->version};
+    code.slow.push_back(arch.str() + ": ptxas: " + failure);
+  return code;
 }
 
 } // namespace bitpact::codegen

@@ -4,7 +4,6 @@
 #include "codegen/NVPTX/TileLayout.h"
 
 #include "codegen/Lowering/TileBoxes.h"
-#include "codegen/Lowering/TileParts.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
@@ -105,7 +104,7 @@ TileLayout::Place placeOf(tile::BlockType type, size_t number, Waits waits,
   return place;
 }
 
-/// Values that wait for other sums have registers as far as there are any.
+/// Values that wait for other sums are where the schedule says.
 void placeHeld(tile::FuncOp func, TileLayout &layout) {
   tile::ScheduleAttr schedule = func.getSchedule();
   std::vector<unsigned> bits;
@@ -117,11 +116,7 @@ void placeHeld(tile::FuncOp func, TileLayout &layout) {
     unsigned &most = bits[size_t(hold.getSlot())];
     most = std::max(most, type.getElementType().getIntOrFloatBitWidth());
   });
-  int64_t registers = schedule.getConsumerRegisters();
-  if (!registers)
-    registers = std::min(kRegisters / layout.threads, kMostOfThread);
-  layout.heldInRegisters = lowering::slotsInRegisters(
-      bits, kDotRows * cols / kWarpgroup, registers);
+  layout.heldInRegisters = std::min(bits.size(), size_t(schedule.getHeld()));
   layout.held.resize(bits.size());
   for (size_t i = layout.heldInRegisters; i < bits.size(); ++i) {
     layout.held[i] = layout.sharedBytes;

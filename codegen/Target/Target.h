@@ -59,6 +59,9 @@ struct CompiledCode {
   Resources resources;
   /// Tools that made it, for the package's producer record.
   std::string assemblerVersion;
+  /// What the assembler says of code that it had to make slow, which is no code
+  /// to keep: matrix instructions that wait for each other.
+  std::vector<std::string> slow;
 };
 
 /// None of these can change a bit of any result.

@@ -45,6 +45,8 @@ struct Job {
   codegen::TileLayout tiles;
   /// Of the kernels, where another job proves the same: looked at in the end.
   std::shared_future<bool> proof;
+  /// There is no code: registers do not suffice, and other schedules do as well.
+  bool isLeftOut = false;
 };
 
 class Compilation {

@@ -199,7 +199,17 @@ LogicalResult Compilation::compileJob(Job &job) {
   // spilled without any unrolling (around the call of a long division, say) is
   // kept, and the manifest counts it.
   kernel::ScheduleAttr was = job.proposal.schedule;
-  if (job.proposal.tiles && code->resources.spills)
+  bool lacksRegisters =
+      !code->slow.empty() || (job.proposal.tiles && code->resources.spills);
+  if (lacksRegisters && job.proposal.mayLack) {
+    job.isLeftOut = true;
+    return success();
+  }
+  for (const std::string &text : code->slow)
+    codegen::emitCompilerBug(contract.getLoc()) << text;
+  if (!code->slow.empty())
+    return failure();
+  if (lacksRegisters)
     return brokenInvariant(contract.getLoc(), "keeping sums in registers");
   if (code->resources.spills && (was.getUnroll() > 1 || was.getAhead())) {
     job.proposal.schedule =

@@ -88,6 +88,8 @@ LogicalResult Compilation::compileOrTake(Job &job) {
     return success();
   if (failed(compileJob(job)))
     return failure();
+  if (job.isLeftOut)
+    return success();
   Cache::Entry entry;
   entry.code = *job.code;
   if (isTiles) {

@@ -53,6 +53,8 @@ LogicalResult Compilation::package(CompileResult &result) {
   for (const reader::ReadResult &contract : contracts)
     builder.addContract(contract.canonical, contract.digest);
   for (const Job &job : jobs) {
+    if (job.isLeftOut)
+      continue;
     package::Variant variant;
     variant.contract = contracts[job.contract].digest;
     variant.roles = job.proposal.roles;

@@ -113,7 +113,8 @@ LogicalResult Compilation::plan() {
                         {},
                         false,
                         {},
-                        {}});
+                        {},
+                        false});
     }
   }
   return success();

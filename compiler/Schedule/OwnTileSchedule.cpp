@@ -76,7 +76,7 @@ void schedule::proposeOwnTiles(pact::ContractOp contract, pact::OperatorOp op,
     Proposal proposal;
     proposal.tiles = tile::ScheduleAttr::get(
         contract.getContext(), m, cols, stageOf(attr, kBytes * 8 / width), 1, 1,
-        kGroup, "own", 0, 0, /*cluster=*/1, rows, panel, lanes);
+        kGroup, "own", 0, 0, /*cluster=*/1, /*held=*/0, rows, panel, lanes);
     if (std::optional<std::string> why =
             lowering::whyNot(contract, op, proposal.tiles)) {
       std::string text = "tiles: " + *why;

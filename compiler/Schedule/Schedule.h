@@ -31,6 +31,9 @@ struct Proposal {
   /// Whether a launch may begin while what precedes it still runs: `overlaps`
   /// of runtime/package/Format.h.
   bool overlaps = false;
+  /// Whether registers may turn out not to suffice: then others of the same roles
+  /// and dims do as well, and it is left out.
+  bool mayLack = false;
 
   /// One line for manifests and reports.
   std::string text() const { return tiles ? tiles.text() : schedule.text(); }

@@ -18,6 +18,7 @@ struct Candidate {
   StringRef copy;
   int64_t producerRegisters, consumerRegisters, priority;
   int64_t start, tile, element;
+  int64_t held = 0;
 };
 
 /// sm_90a: 64 rows of a block for each warpgroup, or fewer where few exist. Many
@@ -32,7 +33,9 @@ struct Candidate {
 /// launch wins.
 ///
 /// Products of one operand with several divide the columns: a stage and the
-/// registers hold as many, and cost the same, for all products together.
+/// registers hold as many, and cost the same, for all products together. Where
+/// blocks of one product have 192 columns and one consumer, theirs have 96 and
+/// more stages (kHopperGated): with few rows their copies are more and smaller.
 ///
 /// Where rows are not aligned as the copy unit wants them, threads copy, and
 /// need registers for what is on its way. Roles of three warpgroups share 168
@@ -51,9 +54,16 @@ constexpr Candidate kHopper[] = {
     {128, 256, 64, 4, 2, 8, "plain", 88, 208, 20, 0, 0, 0},
 };
 
-/// Rows that are not aligned, where sums have parts.
+constexpr int64_t kWideOfOne = 192;
+constexpr Candidate kHopperGated = {64, 96, 64, 10, 1, 8, "bulk",
+                                    0,  0,  10, 2000000, 1200000, 2344};
+
+/// Where sums have parts: a block whose registers hold many of them, and rows
+/// that are not aligned.
 constexpr Candidate kHopperParts[] = {
-    {64, 64, 64, 4, 1, 8, "plain", 0, 0, 20, 0, 0, 0}};
+    {128, 64, 64, 8, 2, 8, "bulk", 40, 232, 10, 500000, 4500000, 3050},
+    {64, 64, 64, 4, 1, 8, "plain", 0, 0, 20, 0, 0, 0},
+};
 
 /// Of a multiprocessor, but for barriers; what a consumer's results leave
 /// through is a part of it.
@@ -61,6 +71,20 @@ constexpr int64_t kSharedBytes = 226 * 1024, kResultBytes = 16 * 1024;
 /// On an H200 three stages, beside more columns, were slower than four beside
 /// fewer.
 constexpr int64_t kFewStages = 4;
+
+/// How many values that wait for other sums registers hold beside `sums` of each
+/// thread. Of ptxas: what else it wants; beside several in shared memory, or one
+/// of a narrow format, it finds place for one only.
+int64_t heldBeside(ArrayRef<unsigned> slotBits, int64_t sums,
+                   int64_t registers) {
+  constexpr int64_t rest = 48;
+  int64_t slots = int64_t(slotBits.size());
+  int64_t held = std::clamp((registers - rest) / sums - 1, int64_t(0), slots);
+  bool isNarrow = llvm::any_of(slotBits, [](unsigned bits) { return bits < 32; });
+  int64_t others = slots - held;
+  return others > 1 || (others > 0 && isNarrow) ? std::min(held, int64_t(1))
+                                                : held;
+}
 
 /// As many stages as fit beside values that wait for other sums, which have
 /// registers as far as a thread has them. Nothing if these are too few.
@@ -70,11 +94,11 @@ std::optional<Candidate> besideHeld(Candidate c, ArrayRef<unsigned> slotBits) {
   // A producer of whole blocks does with the fewest there can be.
   if (c.consumerRegisters && c.copy == "bulk")
     c.producerRegisters = 24, c.consumerRegisters = 240;
-  int64_t registers = c.consumerRegisters ? c.consumerRegisters : 255;
   int64_t cells = 64 * c.n, room = kSharedBytes, stage = (c.m + c.n) * c.k * 2;
-  for (size_t i = lowering::slotsInRegisters(slotBits, cells / 128, registers);
-       i < slotBits.size(); ++i)
-    room -= c.consumers * cells * slotBits[i] / 8;
+  c.held = heldBeside(slotBits, cells / 128,
+                      c.consumerRegisters ? c.consumerRegisters : 255);
+  for (unsigned bits : slotBits.drop_front(size_t(c.held)))
+    room -= c.consumers * cells * bits / 8;
   // Results leave from registers where there is no room for them.
   int64_t results = c.consumers * kResultBytes;
   if ((room - results) / stage >= kFewStages)
@@ -82,6 +106,9 @@ std::optional<Candidate> besideHeld(Candidate c, ArrayRef<unsigned> slotBits) {
   c.stages = std::min(c.stages, room / stage);
   return c.stages < kFewStages ? std::nullopt : std::optional(c);
 }
+
+/// Up to these columns registers have always sufficed.
+constexpr int64_t kSureColumns = 64;
 
 bool hasAtom(pact::ContractOp contract) {
   return llvm::any_of(contract.getPrimitives(), [&](NamedAttribute bound) {
@@ -129,9 +156,12 @@ void schedule::proposeTiles(pact::ContractOp contract, pact::OperatorOp op,
   std::vector<unsigned> slotBits = lowering::slotBits(contract, op);
   std::vector<Candidate> candidates;
   auto add = [&](ArrayRef<Candidate> all) {
-    for (const Candidate &c : all)
+    for (Candidate c : all) {
+      if (products > 1 && c.consumers == 1 && c.n == kWideOfOne)
+        c = kHopperGated;
       if (std::optional<Candidate> beside = besideHeld(c, slotBits))
         candidates.push_back(*beside);
+    }
   };
   add(kHopper);
   if (!slotBits.empty())
@@ -143,7 +173,7 @@ void schedule::proposeTiles(pact::ContractOp contract, pact::OperatorOp op,
     auto attr = tile::ScheduleAttr::get(
         contract.getContext(), c.m, c.n / products, c.k, c.stages, c.consumers,
         c.group, c.copy, c.producerRegisters, c.consumerRegisters,
-        /*cluster=*/1);
+        /*cluster=*/1, c.held);
     if (std::optional<std::string> why = lowering::whyNot(contract, op, attr)) {
       std::string text = "tiles: " + *why;
       // To a contract without an atom tiles are no alternative.
@@ -157,6 +187,7 @@ void schedule::proposeTiles(pact::ContractOp contract, pact::OperatorOp op,
     proposal.priority = c.priority;
     proposal.dims = tileExtents(contract, op);
     proposal.overlaps = attr.copiesInBulk();
+    proposal.mayLack = !slotBits.empty() && c.n > kSureColumns;
     if (c.start) {
       lowering::TileFamily family = llvm::cantFail(lowering::tileFamily(op));
       proposal.cost = {family.depthDim, c.start, c.tile, c.element};

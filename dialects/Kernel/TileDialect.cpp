@@ -38,13 +38,15 @@ static void printShape(AsmPrinter &printer, int64_t rows, int64_t cols,
 /// panels.
 static ParseResult parseScheduleTail(AsmParser &parser,
                                      int64_t &consumerRegisters,
-                                     int64_t &cluster, int64_t &panelRows,
-                                     int64_t &panelCols, int64_t &lanes) {
+                                     int64_t &cluster, int64_t &held,
+                                     int64_t &panelRows, int64_t &panelCols,
+                                     int64_t &lanes) {
   if (parser.parseInteger(consumerRegisters))
     return failure();
   cluster = 1;
-  panelRows = panelCols = lanes = 0;
+  held = panelRows = panelCols = lanes = 0;
   const std::pair<StringRef, int64_t *> fields[] = {{"cluster", &cluster},
+                                                    {"held", &held},
                                                     {"panel_rows", &panelRows},
                                                     {"panel_cols", &panelCols},
                                                     {"lanes", &lanes}};
@@ -57,7 +59,7 @@ static ParseResult parseScheduleTail(AsmParser &parser,
         llvm::find_if(fields, [&](const auto &each) { return each.first == key; });
     if (found == std::end(fields))
       return parser.emitError(at) << "unknown key '" << key
-                                  << "'; allowed are cluster, panel_rows, "
+                                  << "'; allowed are cluster, held, panel_rows, "
                                      "panel_cols and lanes";
     if (parser.parseEqual() || parser.parseInteger(*found->second))
       return failure();
@@ -66,11 +68,14 @@ static ParseResult parseScheduleTail(AsmParser &parser,
 }
 
 static void printScheduleTail(AsmPrinter &printer, int64_t consumerRegisters,
-                              int64_t cluster, int64_t panelRows,
-                              int64_t panelCols, int64_t lanes) {
+                              int64_t cluster, int64_t held,
+                              int64_t panelRows, int64_t panelCols,
+                              int64_t lanes) {
   printer << consumerRegisters;
   if (cluster != 1)
     printer << ", cluster = " << cluster;
+  if (held)
+    printer << ", held = " << held;
   if (panelRows)
     printer << ", panel_rows = " << panelRows << ", panel_cols = " << panelCols
             << ", lanes = " << lanes;
@@ -143,7 +148,7 @@ LogicalResult ScheduleAttr::verify(Emit emitError, int64_t m, int64_t n,
                                    int64_t group, StringRef copy,
                                    int64_t producerRegisters,
                                    int64_t consumerRegisters, int64_t cluster,
-                                   int64_t panelRows, int64_t panelCols,
+                                   int64_t held, int64_t panelRows, int64_t panelCols,
                                    int64_t lanes) {
   bool own = copy == "own";
   for (auto [name, value, least] :
@@ -156,6 +161,7 @@ LogicalResult ScheduleAttr::verify(Emit emitError, int64_t m, int64_t n,
         {"producer_registers", producerRegisters, 0},
         {"consumer_registers", consumerRegisters, 0},
         {"cluster", cluster, 1},
+        {"held", held, 0},
         {"panel_rows", panelRows, own ? 1 : 0},
         {"panel_cols", panelCols, own ? 1 : 0},
         {"lanes", lanes, own ? 1 : 0}})
@@ -202,5 +208,7 @@ std::string ScheduleAttr::text() const {
                     getGroup(), getCopy());
   if (getCluster() > 1)
     text += " cluster=" + std::to_string(getCluster());
+  if (getHeld())
+    text += " held=" + std::to_string(getHeld());
   return text;
 }

@@ -84,6 +84,8 @@ def Tile_Schedule : AttrDef<Tile_Dialect, "Schedule"> {
     * `cluster`: units of the target that compute a block together, 1 if left
       out. Each has its share of the consumers and the rows that these need;
       what all consumers need one of them brings to all, in turn;
+    * `held`: of the slots of `tile.hold` how many, from the first on, registers
+      hold, 0 if left out; shared memory holds the others;
     * `panel_rows`, `panel_cols`, `lanes`: of `own` blocks the rows and columns
       whose sums are in registers at a time, in vectors of so many columns.
 
@@ -97,6 +99,7 @@ def Tile_Schedule : AttrDef<Tile_Dialect, "Schedule"> {
                         "int64_t":$producerRegisters,
                         "int64_t":$consumerRegisters,
                         DefaultValuedParameter<"int64_t", "1">:$cluster,
+                        DefaultValuedParameter<"int64_t", "0">:$held,
                         DefaultValuedParameter<"int64_t", "0">:$panelRows,
                         DefaultValuedParameter<"int64_t", "0">:$panelCols,
                         DefaultValuedParameter<"int64_t", "0">:$lanes);
@@ -104,9 +107,10 @@ def Tile_Schedule : AttrDef<Tile_Dialect, "Schedule"> {
     AttrBuilder<(ins "int64_t":$m, "int64_t":$n, "int64_t":$k,
                      "int64_t":$stages, "int64_t":$consumers, "int64_t":$group,
                      "::llvm::StringRef":$copy, "int64_t":$producerRegisters,
-                     "int64_t":$consumerRegisters, CArg<"int64_t", "1">:$cluster), [{
+                     "int64_t":$consumerRegisters, CArg<"int64_t", "1">:$cluster,
+                     CArg<"int64_t", "0">:$held), [{
       return $_get($_ctxt, m, n, k, stages, consumers, group, copy,
-                   producerRegisters, consumerRegisters, cluster, 0, 0, 0);
+                   producerRegisters, consumerRegisters, cluster, held, 0, 0, 0);
     }]>
   ];
   let assemblyFormat = [{
@@ -114,7 +118,7 @@ def Tile_Schedule : AttrDef<Tile_Dialect, "Schedule"> {
     `consumers` `=` $consumers `,` `group` `=` $group `,` `copy` `=` $copy `,`
     `producer_registers` `=` $producerRegisters `,`
     `consumer_registers` `=`
-    custom<ScheduleTail>($consumerRegisters, $cluster, $panelRows, $panelCols,
+    custom<ScheduleTail>($consumerRegisters, $cluster, $held, $panelRows, $panelCols,
                          $lanes) `>`
   }];
   let genVerifyDecl = 1;

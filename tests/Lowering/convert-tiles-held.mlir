@@ -9,13 +9,12 @@
 !sums = !tile.pending<64x128xf32>
 !values = !tile.values<64x128xf32>
 
-// 64 registers of sums leave 255 of a thread room for one slot of as many. The
-// second lies behind the stages, 2 x (64 + 128) x 128 bytes, and the third 64 x 128
+// One slot is held in registers, beside 64 of sums. The second lies behind the stages, 2 x (64 + 128) x 128 bytes, and the third 64 x 128
 // x 4 bytes after it; a thread's pairs are 128 x 8 bytes apart.
 // CHECK-LABEL: llvm.func @three(
 tile.func @three(%x: !kernel.buffer<bf16>, %sx: i64, %w: !kernel.buffer<bf16>, %sw: i64, %y: !kernel.buffer<f32>, %sy: i64, %tokens: i64, %out: i64, %in: i64)
     slots ["x", "x:0", "w", "w:0", "y", "y:0", "tokens", "out", "in"]
-    schedule <m = 64, n = 128, k = 64, stages = 2, consumers = 1, group = 1, copy = "bulk", producer_registers = 0, consumer_registers = 0> {
+    schedule <m = 64, n = 128, k = 64, stages = 2, consumers = 1, group = 1, copy = "bulk", producer_registers = 0, consumer_registers = 0, held = 1> {
   %vx = tile.view %x[%tokens, %in] stride %sx : !kernel.buffer<bf16>, !tile.view<bf16>
   %vw = tile.view %w[%out, %in] stride %sw : !kernel.buffer<bf16>, !tile.view<bf16>
   %vy = tile.view %y[%tokens, %out] stride %sy : !kernel.buffer<f32>, !tile.view<f32>

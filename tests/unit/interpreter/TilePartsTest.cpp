@@ -55,7 +55,7 @@ std::vector<tile::ScheduleAttr> rolesOf() {
 
 tile::ScheduleAttr own(int64_t m, int64_t n, int64_t k) {
   return tile::ScheduleAttr::get(&context(), m, n, k, 1, 1, 2, "own", 0, 0,
-                                 /*cluster=*/1, 2, 4, 4);
+                                 /*cluster=*/1, /*held=*/0, 2, 4, 4);
 }
 
 bool visitsInOrder(const Parts &parts) {
