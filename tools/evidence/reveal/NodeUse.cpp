@@ -66,6 +66,9 @@ std::string Reader::follow(const json &id) {
     found = op.at("tensor").get<std::string>();
     use.through.push_back(*algebra::parseFormat(
         contract.at("types").at(found).get<std::string>()));
+  } else if (what == "take" && kindOf(at(op.at("args").at(1))) == "segment") {
+    found = follow(op.at("args").at(0));
+    use.taken = op.at("over").get<std::string>();
   } else if (what == "add" || what == "sub" || what == "mul" || what == "div") {
     const json &right = at(op.at("args").at(1));
     if (kindOf(right) == "param" && (what == "mul" || what == "div"))
@@ -157,6 +160,11 @@ NodeUse Reader::read() {
         "'{}' is a maximum, which is the same in every order", use.node));
   const json &args = reduce->at("args");
   use.input = follow(args.at(0));
+  if (!use.taken.empty())
+    throw Undetermined(fmt::format(
+        "the terms of '{}' are taken out of '{}' over {}; what is taken may be "
+        "the second factor",
+        use.node, use.input, use.taken));
   if (use.kind == ReductionKind::Dot) {
     use.squares = args.at(0) == args.at(1);
     if (!use.squares)

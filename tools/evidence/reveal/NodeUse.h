@@ -23,6 +23,8 @@ struct NodeUse {
   /// The input whose elements are the operand, and for a dot of two inputs the
   /// other factor.
   std::string input, second;
+  /// The dim over which the second factor is taken, at the segment of the row.
+  std::string taken;
   /// Both factors are one value.
   bool squares = false;
   /// An element times this is the operand.

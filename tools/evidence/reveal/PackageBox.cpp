@@ -87,7 +87,7 @@ void PackageBox::describe(const json &text) {
     }
   if (second.tensor)
     for (const std::string &dim : second.tensor->dims)
-      if (dim != nodeUse.dim && dim != rowDim) {
+      if (dim != nodeUse.dim && dim != rowDim && dim != nodeUse.taken) {
         if (!columnDim.empty())
           throw Undetermined(fmt::format("'{}' has columns along both {} and "
                                          "{}",
@@ -114,6 +114,10 @@ void PackageBox::describe(const json &text) {
                        rowDim) > 0;
   if (!columnDim.empty())
     columnCount = extents.at(columnDim);
+  if (block() < 0)
+    throw Undetermined(fmt::format("the offsets of '{}' have a single entry, "
+                                   "which is no block",
+                                   nodeUse.node));
   Signature &s = signatureOf;
   s.kind = nodeUse.kind;
   s.n = extents.at(nodeUse.dim);
@@ -147,7 +151,7 @@ void PackageBox::describe(const json &text) {
                                    nodeUse.input, nodeUse.scale, nodeUse.node));
   }
   for (const TensorSpec &tensor : contract.tensors)
-    if (!cutBy(contract, tensor).empty() && !tensor.output) {
+    if (cutBy(contract, tensor) == nodeUse.dim && !tensor.output) {
       reference::Tensor offsets =
           generateInput(contract, tensor, Recipe::Normal, 1, extents, true);
       for (size_t i = 0; i < offsets.bytes.size(); i += 4) {
@@ -172,10 +176,22 @@ void PackageBox::store(Image &image, int64_t row, int64_t position,
   image.changed = true;
   Format format = image.tensor->format;
   storeBits(format,
-            image.bytes.data() +
-                (row * image.rowStep + position * image.positionStep) *
-                    algebra::bytes(format),
+            image.bytes.data() + (image.begin + row * image.rowStep +
+                                  position * image.positionStep) *
+                                     algebra::bytes(format),
             encode(format, value));
+}
+
+/// The last block between offsets that has something to take: what is before
+/// and behind it is not a number, and a kernel that reads there shows it.
+int64_t PackageBox::block() const {
+  if (nodeUse.taken.empty())
+    return 0;
+  int64_t last = extents.at(nodeUse.taken) - 1;
+  for (const TensorSpec &tensor : contract.tensors)
+    if (!tensor.output && cutBy(contract, tensor) == rowDim)
+      last = std::min(last, extents.at(tensor.dims.front()) - 2);
+  return last;
 }
 
 /// Lays out a launch of that many rows: other inputs for good, those of terms
@@ -194,9 +210,12 @@ void PackageBox::prepare(int64_t rows) {
     std::vector<uint8_t> bytes(elements * size);
     if (tensor.output || tensor.index)
       continue;
-    if (!cutBy(contract, tensor).empty()) {
-      for (size_t i = 0; i < offsetList.size(); ++i) {
-        auto value = static_cast<int32_t>(offsetList[i]);
+    if (std::string cut = cutBy(contract, tensor); !cut.empty()) {
+      // Offsets of the node's own digits, or such that all rows are in a block.
+      for (int64_t i = 0; i < elements; ++i) {
+        auto value = static_cast<int32_t>(cut == nodeUse.dim ? offsetList[i]
+                                          : i > block()      ? rows
+                                                             : 0);
         std::memcpy(bytes.data() + 4 * i, &value, 4);
       }
     } else if (auto found = nodeUse.neutral.find(tensor.name);
@@ -215,6 +234,10 @@ void PackageBox::prepare(int64_t rows) {
     image->rowStep = columnStep(*image->tensor, extents,
                                 isSecond && !ownRows ? columnDim : rowDim);
     image->positionStep = columnStep(*image->tensor, extents, nodeUse.dim);
+    image->begin =
+        nodeUse.taken.empty()
+            ? 0
+            : block() * columnStep(*image->tensor, extents, nodeUse.taken);
     // What does not exist for the node is not a number.
     image->bytes.assign(elements * algebra::bytes(image->tensor->format), 0xff);
     int64_t count = isSecond && !ownRows ? columnCount : rows;

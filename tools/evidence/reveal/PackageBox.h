@@ -46,7 +46,7 @@ private:
       std::vector<int64_t> touched;
     };
     std::vector<Row> rows;
-    int64_t rowStep = 0, positionStep = 0;
+    int64_t begin = 0, rowStep = 0, positionStep = 0;
     /// Since it was last uploaded.
     bool changed = true;
   };
@@ -63,6 +63,8 @@ private:
                                      const std::vector<int64_t> &columns);
   void store(Image &image, int64_t row, int64_t position, double value);
   double elementOf(double term) const;
+  /// Of rows that take what belongs to their block: the one that has them all.
+  int64_t block() const;
 
   const evidence::ContractSpec &contract;
   const evidence::Device &device;
