@@ -9,6 +9,7 @@
 //   DIRECTORY/wrong.pkg  a right and a wrong variant of the sum
 //   DIRECTORY/product.pkg  two right variants of a product over 43 elements,
 //                        with open columns, and one with pairs of elements
+//   DIRECTORY/grouped.pkg  a product with the weights of a row's expert
 //   DIRECTORY/none.pkg   a contract without variants
 #include "tests/unit/evidence/TestPackage.h"
 
@@ -28,6 +29,8 @@ int main(int argc, char **argv) {
                    {"sum_right", "sum_pairwise"});
   writeTestPackage(directory + "/product.pkg", {productContract(-1, 43)},
                    {"product_right", "product_columns", "product_pairs"});
+  writeTestPackage(directory + "/grouped.pkg", {groupedContract(-1)},
+                   {"grouped_right"});
   writeTestPackage(directory + "/none.pkg", {sumContract()}, {});
   return 0;
 }

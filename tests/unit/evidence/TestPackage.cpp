@@ -155,6 +155,8 @@ json groupedContract(int64_t hidden) {
   })");
   contract["types"]["offsets"] = "i32";
   contract["dims"]["experts"] = contract["dims"]["boundaries"] = "*";
+  if (hidden < 0)
+    contract["dims"]["hidden"] = "*";
   return contract;
 }
 

@@ -24,7 +24,7 @@ nlohmann::json normContract(int64_t hidden = 43,
 nlohmann::json productContract(int64_t out, int64_t hidden);
 
 /// The same with the weights of the expert whose block between i32 offsets a
-/// row lies in.
+/// row lies in. `hidden` of -1 is open.
 nlohmann::json groupedContract(int64_t hidden);
 
 /// A package of the contract with one variant per entry of Kernels.c, best
