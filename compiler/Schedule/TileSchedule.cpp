@@ -33,9 +33,7 @@ struct Candidate {
 /// launch wins.
 ///
 /// Products of one operand with several divide the columns: a stage and the
-/// registers hold as many, and cost the same, for all products together. Where
-/// blocks of one product have 192 columns and one consumer, theirs have 96 and
-/// more stages (kHopperGated): with few rows their copies are more and smaller.
+/// registers hold as many, and cost the same, for all products together.
 ///
 /// Where rows are not aligned as the copy unit wants them, threads copy, and
 /// need registers for what is on its way. Roles of three warpgroups share 168
@@ -53,10 +51,6 @@ constexpr Candidate kHopper[] = {
     {128, 256, 64, 4, 2, 16, "bulk", 40, 232, 10, 3273825, 6917806, 10595},
     {128, 256, 64, 4, 2, 8, "plain", 88, 208, 20, 0, 0, 0},
 };
-
-constexpr int64_t kWideOfOne = 192;
-constexpr Candidate kHopperGated = {64, 96, 64, 10, 1, 8, "bulk",
-                                    0,  0,  10, 2000000, 1200000, 2344};
 
 /// Where sums have parts: a block whose registers hold many of them, and rows
 /// that are not aligned.
@@ -156,12 +150,9 @@ void schedule::proposeTiles(pact::ContractOp contract, pact::OperatorOp op,
   std::vector<unsigned> slotBits = lowering::slotBits(contract, op);
   std::vector<Candidate> candidates;
   auto add = [&](ArrayRef<Candidate> all) {
-    for (Candidate c : all) {
-      if (products > 1 && c.consumers == 1 && c.n == kWideOfOne)
-        c = kHopperGated;
+    for (const Candidate &c : all)
       if (std::optional<Candidate> beside = besideHeld(c, slotBits))
         candidates.push_back(*beside);
-    }
   };
   add(kHopper);
   if (!slotBits.empty())
