@@ -53,6 +53,7 @@ LogicalResult TileSums::declare(tile::FuncOp func) {
     if (!operands[i])
       return func.emitError()
              << "the interpreter of tiles knows dots of two tensors";
+    wants[i].buffer = &buffers.at(operands[i].getTensor().str());
   }
   extent = dims.at(reduce.getOver().str());
   auto attr = cast<pact::NodeAttr>(contract.getNodes().get(reduce.getNode()));
@@ -70,20 +71,27 @@ LogicalResult TileSums::declare(tile::FuncOp func) {
   return success();
 }
 
-void TileSums::setElement(std::map<std::string, int64_t> indices) {
-  index = std::move(indices);
+void TileSums::setElement(const std::map<std::string, int64_t> &indices) {
+  for (int i : {0, 1}) {
+    wants[i].first = wants[i].step = 0;
+    for (StringAttr dim : operands[i].getResult().getType().getDims()) {
+      int64_t size = dims.at(dim.str());
+      wants[i].first *= size;
+      wants[i].step *= size;
+      if (dim == reduce.getOverAttr())
+        wants[i].step += 1;
+      else
+        wants[i].first += indices.at(dim.str());
+    }
+  }
   foreign.clear();
   firstForeign.reset();
 }
 
 /// The element that the contract wants at position k of the dot.
 TileSums::Element TileSums::wanted(int operand, int64_t k) const {
-  pact::InputOp input = operands[operand];
-  int64_t element = 0;
-  for (StringAttr dim : input.getResult().getType().getDims())
-    element = element * dims.at(dim.str()) +
-              (dim == reduce.getOverAttr() ? k : index.at(dim.str()));
-  return {&buffers.at(input.getTensor().str()), element};
+  const Wanted &from = wants[operand];
+  return {from.buffer, from.first + k * from.step};
 }
 
 /// The position of a product in the contract's dot.

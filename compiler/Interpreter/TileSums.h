@@ -22,7 +22,7 @@ public:
   mlir::LogicalResult declare(tile::FuncOp func);
 
   /// Sums are those of this element of the dot from here on, by dim.
-  void setElement(std::map<std::string, int64_t> indices);
+  void setElement(const std::map<std::string, int64_t> &indices);
   /// The tree of element (row, col) of sums.
   algebra::TreeId treeOf(const TileValues &values, int64_t row, int64_t col);
   /// What the contract's tree is as a term: chains are holes, which meet and are
@@ -55,9 +55,7 @@ private:
   using Element = std::pair<const Buffer *, int64_t>;
   using Pair = std::pair<Element, Element>;
 
-  const Buffer &operand(int number) const {
-    return buffers.at(operands[number].getTensor().str());
-  }
+  const Buffer &operand(int number) const { return *wants[number].buffer; }
   TermId termOf(algebra::TreeId tree, HoleOf holeOf) const;
   std::vector<algebra::TreeId> chains() const;
   int64_t leafOf(const Pair &pair);
@@ -75,7 +73,12 @@ private:
   llvm::DenseMap<mlir::Operation *, bool> steps;
   mutable pact::InputOp operands[2];
   int64_t extent = 0;
-  std::map<std::string, int64_t> index;
+  /// Elements of an operand that the element of the dot is made of: the first,
+  /// and from one position to the next.
+  struct Wanted {
+    const Buffer *buffer = nullptr;
+    int64_t first = 0, step = 0;
+  } wants[2];
   std::map<Pair, int64_t> foreign;
   std::optional<std::string> firstForeign;
 };

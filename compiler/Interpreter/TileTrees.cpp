@@ -178,7 +178,9 @@ void TileComparison::addBuffer(StringRef tensor, pact::RealType type,
     count *= buffer.shape.back();
   }
   buffer.strides = paddedStrides(buffer.shape, buffer.type, 1);
-  buffer.cells.resize(size_t(count));
+  // Elements of inputs are symbols wherever they are read.
+  if (isOutput)
+    buffer.cells.resize(size_t(count));
 }
 
 /// What is outside of a tensor is not specified.
