@@ -24,8 +24,12 @@ struct Panel {
 };
 constexpr Panel kPanels[] = {
     {512, 14, 2, 4, 4}, {256, 6, 2, 4, 2}, {128, 8, 3, 4, 4}};
-constexpr int64_t kRows = 168, kCols = 192, kBytes = 1024, kGroup = 4,
+/// All of it is on the stack of a thread, which may have 512 KiB: 306 KiB are
+/// taken, of f32, and 202 KiB with an atom, whose operands are significands and
+/// exponents.
+constexpr int64_t kRows = 168, kCols = 192, kBytes = 512, kGroup = 4,
                   kFewRows = 4;
+constexpr int64_t kAtomRows = 84, kAtomBytes = 256;
 
 /// Elements of an atom's step meet in one vector of sums after the other.
 constexpr int64_t kAtomPanelRows = 4;
@@ -56,8 +60,8 @@ void schedule::proposeOwnTiles(pact::ContractOp contract, pact::OperatorOp op,
       contract.getNodes().get(family->dots.front().getNode()));
   int64_t width = attr.getAccumulator().getIntOrFloatBitWidth();
   int64_t blocks = 1 + int64_t(lowering::slotBits(contract, op).size());
-  auto add = [&](int64_t lanes, int64_t m, int64_t rows, int64_t vectors,
-                 int64_t priority) {
+  auto add = [&](int64_t lanes, int64_t m, int64_t bytes, int64_t rows,
+                 int64_t vectors, int64_t priority) {
     // Above the lanes, rows are packed in whole vectors; more columns then fill
     // the registers.
     if (rows > lanes && rows % lanes) {
@@ -71,11 +75,11 @@ void schedule::proposeOwnTiles(pact::ContractOp contract, pact::OperatorOp op,
     if (!isFew) {
       cols = std::max(
           kCols / int64_t(family->dots.size()) / panel * panel, panel);
-      m = std::max(m / blocks / rows, int64_t(1)) * rows;
+      m = std::max(m * 32 / width / blocks / rows, int64_t(1)) * rows;
     }
     Proposal proposal;
     proposal.tiles = tile::ScheduleAttr::get(
-        contract.getContext(), m, cols, stageOf(attr, kBytes * 8 / width), 1, 1,
+        contract.getContext(), m, cols, stageOf(attr, bytes * 8 / width), 1, 1,
         kGroup, "own", 0, 0, /*cluster=*/1, /*held=*/0, rows, panel, lanes);
     if (std::optional<std::string> why =
             lowering::whyNot(contract, op, proposal.tiles)) {
@@ -96,10 +100,10 @@ void schedule::proposeOwnTiles(pact::ContractOp contract, pact::OperatorOp op,
       continue;
     int64_t lanes = panel.vectorBits / width;
     if (lowering::atomOf(contract, family->dots.front())) {
-      add(lanes, kRows, kAtomPanelRows, 1, 10);
+      add(lanes, kAtomRows, kAtomBytes, kAtomPanelRows, 1, 10);
       continue;
     }
-    add(lanes, kFewRows, panel.fewRows, panel.fewVectors, 10);
-    add(lanes, kRows, panel.rows, panel.vectors, 20);
+    add(lanes, kFewRows, kBytes, panel.fewRows, panel.fewVectors, 10);
+    add(lanes, kRows, kBytes, panel.rows, panel.vectors, 20);
   }
 }

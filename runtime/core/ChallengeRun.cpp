@@ -4,6 +4,8 @@
 #include "runtime/core/Kernel.h"
 #include "runtime/package/Pin.h"
 
+#include <algorithm>
+
 namespace bitpact::runtime {
 
 namespace {
@@ -25,11 +27,20 @@ public:
   void *const data;
 };
 
+/// A tensor of which as many elements differ as the challenge says.
+void fill(drivers::Device &device, void *to, uint64_t bytes,
+          const std::string &data) {
+  for (uint64_t at = 0; at < bytes; at += data.size())
+    device.copyIn(static_cast<char *>(to) + at, data.data(),
+                  std::min<uint64_t>(data.size(), bytes - at));
+}
+
 } // namespace
 
 void challenge(const Kernel &kernel, const Candidate &candidate,
                const package::Pin &pin) {
   drivers::Device &device = *kernel.device;
+  const int64_t seed = package::challengeSeed(pin);
   Bound bound = {};
   for (size_t i = 0; i < kernel.dims.size(); ++i)
     bound.dims[i] = pin.challenge->dims.at(kernel.dims[i].name);
@@ -47,11 +58,13 @@ void challenge(const Kernel &kernel, const Candidate &candidate,
     bound.bytes += elements * tensor.elementBytes;
     memory.push_back(std::make_unique<DeviceMemory>(device, bytes[i]));
     bound.data[i] = reinterpret_cast<uint64_t>(memory[i]->data);
-    std::string data =
-        tensor.isOutput ? std::string(bytes[i], char(0xA5))
-                        : package::challengeData(pin.challenge->seed, i,
-                                                 tensor.type, size_t(elements));
-    device.copyIn(memory[i]->data, data.data(), data.size());
+    size_t distinct = size_t(elements);
+    if (pin.challenge->elements)
+      distinct = std::min(distinct, size_t(pin.challenge->elements));
+    fill(device, memory[i]->data, bytes[i],
+         tensor.isOutput
+             ? std::string(distinct * size_t(tensor.elementBytes), char(0xA5))
+             : package::challengeData(seed, i, tensor.type, distinct));
   }
   bitpact_launch_args args = {};
   args.workspace_bytes = workspaceBytes(candidate, bound.dims);
@@ -63,11 +76,17 @@ void challenge(const Kernel &kernel, const Candidate &candidate,
   for (size_t i = 0; i < kernel.tensors.size(); ++i) {
     if (!kernel.tensors[i].isOutput)
       continue;
-    std::string given(bytes[i], '\0');
-    device.copyOut(given.data(), memory[i]->data, given.size());
-    package::canonicalizeNans(kernel.tensors[i].type, given.data(),
-                              given.size() / kernel.tensors[i].elementBytes);
-    outputs += given;
+    const size_t width = size_t(kernel.tensors[i].elementBytes);
+    for (const package::Span &span :
+         package::hashedSpans(*pin.challenge, bytes[i] / width)) {
+      std::string given(span.count * width, '\0');
+      device.copyOut(given.data(),
+                     static_cast<char *>(memory[i]->data) + span.first * width,
+                     given.size());
+      package::canonicalizeNans(kernel.tensors[i].type, given.data(),
+                                span.count);
+      outputs += given;
+    }
   }
   std::string found = package::sha256Hex(outputs);
   if (found != pin.challenge->sha256)

@@ -5,6 +5,8 @@
 
 #include "runtime/package/Field.h"
 
+#include <algorithm>
+#include <charconv>
 #include <cstring>
 
 namespace bitpact::package {
@@ -45,8 +47,10 @@ PinnedAlgorithm parseAlgorithm(const Field &field) {
 }
 
 Challenge parseChallenge(const Field &field) {
-  field.keys({"dims", "seed", "sha256"});
+  field.keys({"dims", "seed", "sha256"}, {"elements"});
   Challenge challenge;
+  if (field.has("elements"))
+    challenge.elements = field["elements"].integer(1, mostElements);
   field["dims"].entries([&](const std::string &dim, const Field &item) {
     challenge.dims[dim] = item.integer(1, mostElements);
   });
@@ -124,6 +128,53 @@ json rangesJson(const std::map<std::string, Range> &ranges) {
   return value;
 }
 
+// A shape that was tried, as "in=4096 out=6144 tokens=512".
+std::map<std::string, int64_t> shapeOf(const std::string &text,
+                                       const std::string &where) {
+  std::map<std::string, int64_t> shape;
+  for (size_t at = 0; at < text.size();) {
+    size_t end = std::min(text.find(' ', at), text.size());
+    std::string_view item = std::string_view(text).substr(at, end - at);
+    size_t is = item.find('=');
+    if (is == item.npos)
+      fail("{}: attestation.shapes: '{}' is no shape", where, text);
+    int64_t extent = 0;
+    const char *last = item.data() + item.size();
+    auto [rest, error] = std::from_chars(item.data() + is + 1, last, extent);
+    if (error != std::errc() || rest != last || extent < 1)
+      fail("{}: attestation.shapes: '{}' is no shape", where, text);
+    shape[std::string(item.substr(0, is))] = extent;
+    at = end + 1;
+  }
+  return shape;
+}
+
+// What was tried reaches from one end of every range to the other, and trees
+// were found at shapes that were tried.
+void verifyShapes(const Attestation &attestation, const std::string &where) {
+  std::map<std::string, Range> reached;
+  for (const std::string &text : attestation.shapes)
+    for (const auto &[dim, extent] : shapeOf(text, where)) {
+      auto [range, isNew] = reached.try_emplace(dim, Range{extent, extent});
+      range->second.min = std::min(range->second.min, extent);
+      range->second.max = std::max(range->second.max, extent);
+    }
+  for (const auto &[dim, range] : attestation.ranges)
+    if (!reached.count(dim) || reached[dim].min != range.min ||
+        reached[dim].max != range.max)
+      fail("{}: attestation.ranges: '{}' is {} to {}, which is not what "
+           "attestation.shapes reach",
+           where, dim, range.min, range.max);
+  for (const std::string &text : attestation.revealed)
+    if (std::find(attestation.shapes.begin(), attestation.shapes.end(), text) ==
+        attestation.shapes.end())
+      fail("{}: attestation.revealed: '{}' is none of attestation.shapes",
+           where, text);
+  if (attestation.launches < int64_t(attestation.shapes.size()))
+    fail("{}: attestation.launches: {} for {} shapes", where,
+         attestation.launches, attestation.shapes.size());
+}
+
 // The variant serves what was attested, and no more.
 void verifyRanges(const Pin &pin, const Variant &variant,
                   const ContractEntry &contract, const std::string &where) {
@@ -132,6 +183,7 @@ void verifyRanges(const Pin &pin, const Variant &variant,
   if (attested != served)
     fail("{}: attestation.ranges are {}, but the manifest's variant serves {}",
          where, attested.dump(), served.dump());
+  verifyShapes(*pin.attestation, where);
   for (const auto &[dim, extent] : contract.dims) {
     auto found = pin.challenge->dims.find(dim);
     auto range = variant.when.dims.find(dim);
@@ -207,6 +259,8 @@ std::string pinText(const Pin &pin) {
     value["challenge"] = {{"dims", pin.challenge->dims},
                           {"seed", pin.challenge->seed},
                           {"sha256", pin.challenge->sha256}};
+  if (pin.challenge && pin.challenge->elements)
+    value["challenge"]["elements"] = pin.challenge->elements;
   if (pin.attestation)
     value["attestation"] = {{"ranges", rangesJson(pin.attestation->ranges)},
                             {"data", pin.attestation->data},
@@ -250,6 +304,22 @@ void verifyPin(const Pin &pin, const Variant &variant,
         fail("{}: challenge.dims: '{}' has more than {} elements", where,
              tensor.name, mostElements);
   }
+}
+
+int64_t challengeSeed(const Pin &pin) {
+  if (!pin.challenge->elements)
+    return pin.challenge->seed;
+  Pin open = pin;
+  open.challenge->sha256.clear();
+  std::string digits = sha256Hex(pinText(open)).substr(0, 15);
+  return int64_t(std::stoull(digits, nullptr, 16));
+}
+
+std::vector<Span> hashedSpans(const Challenge &challenge, size_t elements) {
+  size_t most = size_t(challenge.elements);
+  if (!most || elements <= 2 * most)
+    return {{0, elements}};
+  return {{0, most}, {elements - most, most}};
 }
 
 std::string challengeData(int64_t seed, size_t tensor, ElementType type,

@@ -11,6 +11,7 @@
 
 #include "runtime/package/Format.h"
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
@@ -47,6 +48,10 @@ struct PinnedAlgorithm {
 struct Challenge {
   std::map<std::string, int64_t> dims;
   int64_t seed = 0;
+  // Of a tensor, how many elements differ before they repeat, and how many at
+  // either end of the outputs are hashed; 0: all. It bounds what a load costs.
+  // With it the data come from the whole pin: challengeSeed().
+  int64_t elements = 0;
   std::string sha256;
 };
 
@@ -78,6 +83,17 @@ std::string pinText(const Pin &pin);
 // Throws FormatError unless the pin is one of that variant and contract.
 void verifyPin(const Pin &pin, const Variant &variant,
                const ContractEntry &contract, const std::string &where);
+
+// The seed of a challenge's data. Where there is a number of elements, it is made
+// of the whole text of the pin but the SHA-256, so that outputs are those of
+// this algorithm, version, evidence and range, or others.
+int64_t challengeSeed(const Pin &pin);
+
+// Of outputs of that many elements, what is hashed: the first and the last ones.
+struct Span {
+  size_t first, count;
+};
+std::vector<Span> hashedSpans(const Challenge &challenge, size_t elements);
 
 // Bytes of elements of either sign between 2^-6 and 4, each from the seed, the
 // tensor's place in the operator and the element's index alone.

@@ -3,6 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import json
 import os
+import resource
+import subprocess
 
 import tool
 from tool import ToolTest, npy_data, run_tool
@@ -46,6 +48,19 @@ class Products(ToolTest):
         package = contract[: -len(".json")] + ".pkg"
         self.holds("compile", contract, "-o", package, "--target", "cpu", "--no-cache")
         return package
+
+    def test_threads_with_small_stacks(self):
+        """A thread's stack has the limit that the process began with."""
+
+        def limit():
+            hard = resource.getrlimit(resource.RLIMIT_STACK)[1]
+            resource.setrlimit(resource.RLIMIT_STACK, (384 * 1024, hard))
+
+        for name, patch in (("chain", FMA), ("atom", {}), ("parts", parts(2, 112, "fold"))):
+            package = self.compiled(self.derived(name, SMALL, patch))
+            check = subprocess.run([tool.TOOL, "check", package, "--rows", "200", "--data", "dense"],
+                                   capture_output=True, text=True, preexec_fn=limit)  # fmt: skip
+            self.assertEqual(check.returncode, 0, name + check.stdout + check.stderr)
 
     def special(self, witness, name):
         """Elements unlike most of the input."""

@@ -87,8 +87,9 @@ int main(int argc, char **argv) {
        {kernelMutations(), stateMutations(), tileMutations(), codeMutations()})
     for (const Mutation &mutation : mutations)
       table.add(trials, mutation, mutation.stage);
-  for (const PackageMutation &mutation : packageMutations())
-    table.add(trials, mutation, Stage::Package);
+  for (const auto &mutations : {packageMutations(), pinMutations()})
+    for (const PackageMutation &mutation : mutations)
+      table.add(trials, mutation, Stage::Package);
   std::error_code ignored;
   std::filesystem::remove_all(scratch, ignored);
   return table.finish();

@@ -29,6 +29,7 @@ enum class Detector {
   Interpreter, ///< the proof of each kernel on trees
   Lint,        ///< the compiler's reading of its own code, by rule
   Loader,      ///< opening the package, or loading code from it
+  Challenge,   ///< of a pinned library, as its variant is loaded
   Check,       ///< `bitpact check`: bytes against the oracle
 };
 const char *nameOf(Stage stage);
@@ -77,6 +78,8 @@ struct PackageMutation {
   std::vector<std::string> says;
   /// False where there is nothing to change.
   std::function<bool(PackageFiles &)> change;
+  /// In a package with an attested library, whose variant is asked for by name.
+  bool attested = false;
 };
 
 std::vector<Mutation> kernelMutations();
@@ -84,6 +87,7 @@ std::vector<Mutation> stateMutations();
 std::vector<Mutation> tileMutations();
 std::vector<Mutation> codeMutations();
 std::vector<PackageMutation> packageMutations();
+std::vector<PackageMutation> pinMutations();
 
 /// A mutation of operations of one kind.
 template <typename Op, typename At, typename Change>

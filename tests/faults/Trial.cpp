@@ -17,6 +17,7 @@
 #include <set>
 #include <sstream>
 #include <sys/wait.h>
+#include <tuple>
 
 using namespace bitpact;
 using namespace bitpact::faults;
@@ -30,7 +31,7 @@ const char *faults::nameOf(Stage stage) {
 
 const char *faults::nameOf(Detector detector) {
   const char *const names[] = {"nobody", "verifier", "interpreter",
-                               "lint",   "loader",   "check"};
+                               "lint",   "loader",   "challenge", "check"};
   return names[int(detector)];
 }
 
@@ -51,6 +52,21 @@ std::string nameOfKernel(mlir::ModuleOp module) {
       return symbol.str();
   return "";
 }
+
+/// What a command prints, and its status.
+std::pair<int, std::string> outputOf(const std::string &command) {
+  FILE *pipe = popen((command + " 2>&1").c_str(), "r");
+  std::string text;
+  char buffer[4096];
+  while (size_t n = pipe ? fread(buffer, 1, sizeof buffer, pipe) : 0)
+    text.append(buffer, n);
+  int ended = pipe ? pclose(pipe) : -1;
+  return {WIFEXITED(ended) ? WEXITSTATUS(ended) : -1, text};
+}
+
+/// With an OpenBLAS whose sums are chains of fma.
+constexpr char kWithLibrary[] =
+    "LD_LIBRARY_PATH='" BITPACT_FAKE_LIBRARIES "' FAKE_BLAS=fma ";
 
 std::string quoted(const std::string &path) { return "'" + path + "'"; }
 
@@ -178,14 +194,9 @@ std::string Trials::kernelOf(const Subject &subject) {
 Trials::Checked Trials::check(const std::string &package) {
   Checked result;
   std::string command = quoted(BITPACT_TOOL) + " check " + quoted(package) +
-                        " --device cpu --rows 1,3,9,17 --repeat 1 --json 2>&1";
-  FILE *pipe = popen(command.c_str(), "r");
+                        " --device cpu --rows 1,3,9,17 --repeat 1 --json";
   std::string text;
-  char buffer[4096];
-  while (size_t n = pipe ? fread(buffer, 1, sizeof buffer, pipe) : 0)
-    text.append(buffer, n);
-  int ended = pipe ? pclose(pipe) : -1;
-  result.status = WIFEXITED(ended) ? WEXITSTATUS(ended) : -1;
+  std::tie(result.status, text) = outputOf(command);
   json report = json::parse(text, nullptr, false);
   if (!report.is_object() || !report.contains("variants")) {
     result.said = text;
@@ -213,10 +224,24 @@ Trials::Checked Trials::check(const std::string &package) {
   return result;
 }
 
+Trials::Checked Trials::ask(const std::string &package) {
+  json manifest = json::parse(std::ifstream(package + "/manifest.json"));
+  std::string variant;
+  for (const json &one : manifest.at("variants"))
+    if (one.contains("library"))
+      variant = one.at("id");
+  Checked result;
+  std::tie(result.status, result.said) = outputOf(
+      kWithLibrary + quoted(BITPACT_TOOL) + " reveal " + quoted(package) +
+      " --op matmul --variant " + quoted(variant) + " --dim tokens=2");
+  return result;
+}
+
 const Trials::Clean &Trials::clean(const std::vector<std::string> &contracts,
-                                   const std::string &target) {
+                                   const std::string &target, bool attested) {
   auto [known, isNew] = cleanRuns.try_emplace(
-      fmt::format("{} for {}", fmt::join(contracts, " "), target));
+      fmt::format("{} for {}{}", fmt::join(contracts, " "), target,
+                  attested ? ", attested" : ""));
   Clean &result = known->second;
   if (!isNew)
     return result;
@@ -228,6 +253,18 @@ const Trials::Clean &Trials::clean(const std::vector<std::string> &contracts,
     if (Checked checked = check(compiled.package); checked.status != 0)
       result.why = fmt::format("without the fault: check ends with {} {}",
                                checked.status, checked.said);
+  if (!attested || !result.why.empty())
+    return result;
+  result.package = fmt::format("{}/{}.pkg", scratch, packages++);
+  auto [status, said] = outputOf(
+      kWithLibrary + quoted(BITPACT_TOOL) + " attest " +
+      quoted(compiled.package) +
+      " --device cpu --library openblas --range tokens=2..9 --output " +
+      quoted(result.package));
+  if (status)
+    result.why = fmt::format("attest ends with {} {}", status, said);
+  else if (Checked asked = ask(result.package); asked.status)
+    result.why = "without the fault: " + asked.said;
   return result;
 }
 
@@ -381,7 +418,13 @@ Outcome Trials::run(const PackageMutation &mutation) {
             "this machine does not run " + mutation.target,
             {},
             {}};
-  const Clean &control = clean(mutation.contracts, mutation.target);
+  if (mutation.attested && !runsHere(*target))
+    return {Outcome::NotRun,
+            "this machine does not run " + mutation.target,
+            {},
+            {}};
+  const Clean &control =
+      clean(mutation.contracts, mutation.target, mutation.attested);
   if (!control.why.empty())
     return {Outcome::Missed, control.why, {}, {}};
 
@@ -423,7 +466,7 @@ Outcome Trials::run(const PackageMutation &mutation) {
   }
   if (away)
     return keepFor(mutation.name, mutation.target, path);
-  Checked checked = check(path);
+  Checked checked = mutation.attested ? ask(path) : check(path);
   int wanted = mutation.detector == Detector::Check ? 1 : 2;
   std::string message = checked.said;
   for (const auto &[kernel, text] : checked.differences)

@@ -54,6 +54,8 @@ private:
   bool isRevealed(const Compiled &compiled);
   std::string kernelOf(const Subject &subject);
   Checked check(const std::string &package);
+  /// Asks for the variant of the attested library.
+  Checked ask(const std::string &package);
   Outcome judge(const Mutation &mutation, const Compiled &compiled);
   Outcome judgeCheck(const Mutation &mutation, const Compiled &compiled);
   /// A package of the contracts as they are, and why they do not pass.
@@ -61,7 +63,7 @@ private:
     std::string package, why;
   };
   const Clean &clean(const std::vector<std::string> &contracts,
-                     const std::string &target);
+                     const std::string &target, bool attested = false);
 
   Outcome keepFor(const std::string &name, const std::string &target,
                   const std::string &package);

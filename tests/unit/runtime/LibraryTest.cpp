@@ -7,6 +7,8 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <iterator>
 
 using namespace bitpact;
 using namespace bitpact::test;
@@ -41,10 +43,10 @@ std::vector<float> values(int64_t rows, int64_t columns) {
 }
 
 struct Attested {
-  explicit Attested(const std::string &library)
+  explicit Attested(const std::string &library, int64_t elements = 0)
       : variant(libraryVariant(library)), pin(libraryPin(library)),
         where(device(library == "openblas" ? "cpu" : "cuda:0")) {
-    test::attest(variant, pin);
+    test::attest(variant, pin, elements);
   }
   OpenPackage write() {
     productPackage(variant, pin).write(scratch / "pkg");
@@ -158,6 +160,55 @@ TEST_CASE("a library that adds otherwise now fails the challenge") {
   cut.variant.arguments = package::argumentList(
       productContract().tensors, {"tokens", "out", "hidden"}, true);
   CHECK(cut.load(nullptr) == BITPACT_CHALLENGE_FAILED);
+}
+
+TEST_CASE("a short challenge repeats its data and hashes the ends") {
+  for (const std::string &library : libraries)
+    for (int64_t elements : {1, 7, 8, 39, 4096}) {
+      INFO(library << ", " << elements);
+      Attested attested(library, elements);
+      CHECK(attested.load(nullptr) == BITPACT_OK);
+      char &digit = attested.pin.challenge->sha256.back();
+      digit = digit == '0' ? '1' : '0';
+      CHECK(attested.load(nullptr) == BITPACT_CHALLENGE_FAILED);
+    }
+  Attested attested("openblas", 7);
+  Setting halves("FAKE_BLAS", "halves");
+  CHECK(attested.load(nullptr) == BITPACT_CHALLENGE_FAILED);
+}
+
+// Each with its hashes in place and with a library that does what it says: a
+// challenge's data come from the whole pin, so that others give other outputs.
+TEST_CASE("a pin that was edited fails its challenge, if nothing before it") {
+  using P = package::Pin &;
+  const std::function<void(P)> edits[] = {
+      [](P pin) { pin.challenge->seed = 8; },
+      [](P pin) { pin.challenge->elements = 9; },
+      [](P pin) { pin.challenge->dims["tokens"] = 6; },
+      [](P pin) { pin.attestation->compared += 1; },
+      [](P pin) { pin.attestation->launches += 1; },
+      [](P pin) { pin.attestation->seed = 2; },
+      [](P pin) { pin.attestation->data.push_back("special"); },
+      [](P pin) { pin.attestation->revealed.pop_back(); },
+      [](P pin) {
+        pin.attestation->shapes.push_back("hidden=8 out=2 tokens=2");
+      }};
+  for (const std::string &library : libraries)
+    for (size_t i = 0; i < std::size(edits); ++i) {
+      INFO(library << ", edit " << i);
+      Attested attested(library, 7);
+      edits[i](attested.pin);
+      CHECK(attested.load(nullptr) == BITPACT_CHALLENGE_FAILED);
+    }
+  // Another algorithm, in settings and in bytes; the fake one computes alike.
+  Attested other("cublaslt", 7);
+  other.pin.algorithm.settings["id"] = 67;
+  CHECK(other.load(nullptr) == BITPACT_BAD_PACKAGE);
+  CHECK_THAT(bitpact_last_error(),
+             Contains("algorithm.stored is that of id=66") &&
+                 Contains("id=67"));
+  other.pin.algorithm.stored.replace(0, 2, "43");
+  CHECK(other.load(nullptr) == BITPACT_CHALLENGE_FAILED);
 }
 
 TEST_CASE("what is not attested runs by its name alone") {

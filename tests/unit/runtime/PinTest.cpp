@@ -66,6 +66,7 @@ TEST_CASE("every bad field of a pin is named") {
            {"/product/depth_dim", gone, "misses the key 'depth_dim'"},
            {"/challenge/dims/tokens", 0, "challenge.dims.tokens: is 0"},
            {"/challenge/seed", -1, "challenge.seed"},
+           {"/challenge/elements", 0, "challenge.elements: is 0"},
            {"/challenge/sha256", "AB", "challenge.sha256: must be 64"},
            {"/attestation/compared", 0, "attestation.compared: is 0"},
            {"/attestation/launches", 0, "attestation.launches: is 0"},
@@ -124,6 +125,26 @@ TEST_CASE("a pin that does not fit its variant or contract is refused") {
     variant.when.dims.erase("out");
     pin.attestation->ranges.erase("out");
   });
+  refused("attestation.ranges: 'tokens' is 2 to 200, which is not what "
+          "attestation.shapes reach",
+          [](V variant, P pin) {
+            variant.when.dims["tokens"].max = 200;
+            pin.attestation->ranges["tokens"].max = 200;
+          });
+  refused("attestation.ranges: 'out' is 1 to 64, which is not what",
+          [](V, P pin) {
+            pin.attestation->shapes = {"hidden=8 tokens=2", "tokens=100"};
+          });
+  for (const char *bad : {"tokens", "tokens=", "tokens=x", "tokens=0", " "})
+    refused("is no shape", [&](V, P pin) {
+      pin.attestation->shapes.push_back(bad);
+    });
+  refused("attestation.revealed: 'hidden=8 out=2 tokens=2' is none of",
+          [](V, P pin) {
+            pin.attestation->revealed = {"hidden=8 out=2 tokens=2"};
+          });
+  refused("attestation.launches: 1 for 2 shapes",
+          [](V, P pin) { pin.attestation->launches = 1; });
   refused("challenge.dims: must say 'tokens'",
           [](V, P pin) { pin.challenge->dims["tokens"] = 101; });
   refused("challenge.dims: must say 'hidden'",
@@ -183,6 +204,26 @@ TEST_CASE("the challenge's data are the same everywhere") {
   }
   CHECK(negative > 1900);
   CHECK(negative < 2200);
+}
+
+TEST_CASE("a short challenge's seed is its pin's text without the hash") {
+  package::Pin pin = attested();
+  CHECK(package::challengeSeed(pin) == 7);
+  pin.challenge->elements = 5;
+  int64_t seed = package::challengeSeed(pin);
+  CHECK(seed >= 0);
+  pin.challenge->sha256 = std::string(64, '0');
+  CHECK(package::challengeSeed(pin) == seed);
+  pin.version += "0";
+  CHECK(package::challengeSeed(pin) != seed);
+  // And what is hashed of 100 outputs.
+  auto spans = package::hashedSpans(*pin.challenge, 100);
+  REQUIRE(spans.size() == 2);
+  CHECK((spans[0].first == 0 && spans[0].count == 5));
+  CHECK((spans[1].first == 95 && spans[1].count == 5));
+  spans = package::hashedSpans(*pin.challenge, 10);
+  REQUIRE(spans.size() == 1);
+  CHECK((spans[0].first == 0 && spans[0].count == 10));
 }
 
 TEST_CASE("of a NaN only that it is one is kept") {

@@ -21,7 +21,8 @@ package::Pin libraryPin(const std::string &library);
 // rounded; and what was attested of that.
 std::vector<float> chainOf(const std::vector<float> &x,
                            const std::vector<float> &weight, int64_t hidden);
-void attest(package::Variant &variant, package::Pin &pin);
+// With `elements`, as many of a tensor's differ, and are hashed at either end.
+void attest(package::Variant &variant, package::Pin &pin, int64_t elements = 0);
 
 Package productPackage(const package::Variant &variant,
                        const package::Pin &pin);

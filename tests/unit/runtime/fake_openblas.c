@@ -1,8 +1,8 @@
 // fake_openblas.c - a BLAS whose order, version and threads a test chooses
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-/* FAKE_BLAS is "halves", "nan" or what adds one element after the other, each
-   product rounded; FAKE_BLAS_VERSION and FAKE_BLAS_THREADS say themselves. */
+/* FAKE_BLAS is "halves", "nan", "fma", or what adds one element after the other,
+   each product rounded; FAKE_BLAS_VERSION and FAKE_BLAS_THREADS say themselves. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,15 +22,15 @@ EXPORT int openblas_get_num_threads(void) {
   return atoi(setting("FAKE_BLAS_THREADS", "1"));
 }
 
-#define PART(T)                                                                \
-  static T part##T(const T *x, const T *w, int begin, int end) {               \
+#define PART(T, fused)                                                         \
+  static T part##T(const T *x, const T *w, int begin, int end, int isFused) {  \
     T sum = 0;                                                                 \
     for (int i = begin; i < end; ++i)                                          \
-      sum += x[i] * w[i];                                                      \
+      sum = isFused ? fused(x[i], w[i], sum) : sum + x[i] * w[i];              \
     return sum;                                                                \
   }
-PART(float)
-PART(double)
+PART(float, fmaf)
+PART(double, fma)
 
 #define GEMM(T, name)                                                          \
   EXPORT void name(int order, int transA, int transB, int m, int n, int k,     \
@@ -40,12 +40,13 @@ PART(double)
       abort();                                                                 \
     const char *way = setting("FAKE_BLAS", "");                                \
     int cut = strcmp(way, "halves") ? 0 : k / 2;                               \
+    int isFused = !strcmp(way, "fma");                                         \
     for (int i = 0; i < m; ++i)                                                \
       for (int j = 0; j < n; ++j) {                                            \
         const T *x = a + (size_t)i * lda, *w = b + (size_t)j * ldb;            \
-        T sum = part##T(x, w, cut, k);                                         \
+        T sum = part##T(x, w, cut, k, isFused);                                \
         if (cut)                                                               \
-          sum = part##T(x, w, 0, cut) + sum;                                   \
+          sum = part##T(x, w, 0, cut, isFused) + sum;                          \
         if (!strcmp(way, "nan") && isnan(sum))                                 \
           sum = -(T)NAN;                                                       \
         c[(size_t)i * ldc + j] = sum;                                          \

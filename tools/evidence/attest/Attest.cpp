@@ -18,8 +18,9 @@
 namespace bitpact::evidence::attest {
 namespace {
 
-/// A challenge is repeated at every load, so its tensors are small.
-constexpr int64_t challengeElements = int64_t(1) << 22;
+/// A challenge is repeated at every load: so many elements of a tensor are made,
+/// and so many outputs hashed at either end. A prime, so that rows differ.
+constexpr int64_t challengeElements = 65521;
 /// Reveal asks many questions, so its tensors are not the largest.
 constexpr int64_t revealElements = int64_t(1) << 24;
 /// Of more refused algorithms, it is only said what differs.
@@ -65,7 +66,7 @@ private:
   void judge(const Package &candidates, const CheckReport &checked);
   const Dims &largestUpTo(int64_t elements) const;
   std::string challengeDigest(const Package &candidates,
-                              const Dims &dims) const;
+                              const package::Pin &pin) const;
   void admit(const Package &candidates, Candidate candidate);
 
   const Request &request;
@@ -212,7 +213,8 @@ const Dims &Attester::largestUpTo(int64_t elements) const {
 /// What a generated variant makes of the challenge; those without evidence run
 /// only by their names.
 std::string Attester::challengeDigest(const Package &candidates,
-                                      const Dims &dims) const {
+                                      const package::Pin &pin) const {
+  const Dims &dims = pin.challenge->dims;
   Kernel kernel(candidates, device, contract.digest,
                 subject.generated.roles.front());
   kernel.prepare(dims);
@@ -222,9 +224,15 @@ std::string Attester::challengeDigest(const Package &candidates,
   for (size_t i = 0; i < contract.tensors.size(); ++i) {
     const TensorSpec &tensor = contract.tensors[i];
     std::vector<int64_t> shape = shapeOf(tensor, dims);
-    std::string data = package::challengeData(int64_t(request.seed), i,
-                                              subject.contract.tensors[i].type,
-                                              size_t(elementsOf(shape)));
+    size_t elements = size_t(elementsOf(shape));
+    const std::string some = package::challengeData(
+        package::challengeSeed(pin), i, subject.contract.tensors[i].type,
+        std::min(elements, size_t(pin.challenge->elements)));
+    const size_t bytes = elements * size_t(algebra::bytes(tensor.format));
+    std::string data;
+    while (data.size() < bytes)
+      data += some;
+    data.resize(bytes);
     memory.emplace_back(device, data.size());
     memory.back().upload(data.data(), data.size());
     views.emplace_back(tensor, device, memory.back().data(), shape,
@@ -233,23 +241,33 @@ std::string Attester::challengeDigest(const Package &candidates,
       result.resize(data.size());
   }
   kernel.launch(views);
-  for (size_t i = 0; i < contract.tensors.size(); ++i)
-    if (contract.tensors[i].output)
-      memory[i].download(result.data(), result.size());
-  return package::sha256Hex(result);
+  std::string hashed;
+  for (size_t i = 0; i < contract.tensors.size(); ++i) {
+    const TensorSpec &tensor = contract.tensors[i];
+    if (!tensor.output)
+      continue;
+    memory[i].download(result.data(), result.size());
+    const size_t width = size_t(algebra::bytes(tensor.format));
+    for (const package::Span &span :
+         package::hashedSpans(*pin.challenge, result.size() / width))
+      hashed.append(result, span.first * width, span.count * width);
+  }
+  return package::sha256Hex(hashed);
 }
 
 void Attester::admit(const Package &candidates, Candidate candidate) {
-  const Dims &dims = largestUpTo(challengeElements);
   candidate.variant.evidence = package::Evidence::Measured;
-  candidate.pin.challenge = package::Challenge{
-      dims, int64_t(request.seed), challengeDigest(candidates, dims)};
   std::vector<std::string> data;
   for (Recipe recipe : request.recipes)
     data.emplace_back(nameOf(recipe));
   candidate.pin.attestation = package::Attestation{
       subject.ranges,  data,          int64_t(request.seed), report.launches,
       report.compared, report.shapes, report.revealed};
+  // The least of the shapes: what a load costs does not grow with the range.
+  package::Pin &pin = candidate.pin;
+  pin.challenge = package::Challenge{
+      subject.shapes.front(), int64_t(request.seed), challengeElements, ""};
+  pin.challenge->sha256 = challengeDigest(candidates, pin);
   // Loaded, and so challenged, before it is where somebody may find it.
   std::string trial = scratch / "admitted.pkg";
   writeAdmitted(trial, subject, candidate);
