@@ -231,9 +231,9 @@ Trials::Checked Trials::ask(const std::string &package) {
     if (one.contains("library"))
       variant = one.at("id");
   Checked result;
-  std::tie(result.status, result.said) = outputOf(
-      kWithLibrary + quoted(BITPACT_TOOL) + " reveal " + quoted(package) +
-      " --op matmul --variant " + quoted(variant) + " --dim tokens=2");
+  std::tie(result.status, result.said) = outputOf(fmt::format(
+      "{}{} reveal '{}' --op matmul --variant '{}' --dim tokens=2",
+      kWithLibrary, quoted(BITPACT_TOOL), package, variant));
   return result;
 }
 
@@ -257,10 +257,10 @@ const Trials::Clean &Trials::clean(const std::vector<std::string> &contracts,
     return result;
   result.package = fmt::format("{}/{}.pkg", scratch, packages++);
   auto [status, said] = outputOf(
-      kWithLibrary + quoted(BITPACT_TOOL) + " attest " +
-      quoted(compiled.package) +
-      " --device cpu --library openblas --range tokens=2..9 --output " +
-      quoted(result.package));
+      fmt::format("{}{} attest '{}' --device cpu --library openblas --range "
+                  "tokens=2..9 --output '{}'",
+                  kWithLibrary, quoted(BITPACT_TOOL), compiled.package,
+                  result.package));
   if (status)
     result.why = fmt::format("attest ends with {} {}", status, said);
   else if (Checked asked = ask(result.package); asked.status)
