@@ -2,6 +2,7 @@
 # Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The structs and calls of runtime/include/bitpact.h that a launch needs."""
+import collections
 import ctypes as c
 import json
 import os
@@ -49,6 +50,16 @@ class LaunchArgs(c.Structure):
 DEVICES = {"cpu": 1, "cuda": 2}  # kDLCPU, kDLCUDA
 INT, FLOAT, BF16 = 0, 2, 4  # kDLInt, kDLFloat, kDLBfloat
 
+# A tensor in memory: strides in elements, the kind of its elements as above.
+View = collections.namedtuple("View", "address shape strides code bits")
+
+
+def view_of(torch, tensor):
+    code = (BF16 if tensor.dtype == torch.bfloat16 else
+            FLOAT if tensor.dtype.is_floating_point else INT)
+    return View(tensor.data_ptr(), tensor.shape, tensor.stride(), code,
+                8 * tensor.element_size())
+
 
 def contracts(package):
     """The contracts of a package, as their files say them."""
@@ -68,6 +79,7 @@ class Kernel:
         """`dims`: the largest that will be launched, {"tokens": 8192}."""
         self.api = c.CDLL(library)
         self.api.bitpact_last_error.restype = c.c_char_p
+        self.device_name = device
         self.package, self.device, self.kernel = (c.c_void_p()
                                                   for _ in range(3))
         self.check(self.api.bitpact_package_open(package.encode(),
@@ -103,34 +115,56 @@ class Kernel:
                 return contract.digest
         raise RuntimeError(f"the package has no contract '{name}'")
 
-    def arguments(self, torch, tensors, steady=()):
-        """LaunchArgs for dense tensors, with all that it points to. `steady`:
-        indices of inputs that nothing writes while launches run."""
-        keep, pointers = [], (c.POINTER(DLTensor) * len(tensors))()
-        for i, tensor in enumerate(tensors):
-            assert tensor.is_contiguous()
-            shape = (c.c_int64 * tensor.dim())(*tensor.shape)
-            code = (BF16 if tensor.dtype == torch.bfloat16 else
-                    FLOAT if tensor.dtype.is_floating_point else INT)
-            keep.append(DLTensor(tensor.data_ptr(), DEVICES[tensor.device.type],
-                                 tensor.device.index or 0, tensor.dim(), code,
-                                 8 * tensor.element_size(), 1, shape, None, 0))
+    def launch_args(self, views, stream=None, workspace=None, steady=(),
+                    site=0):
+        """LaunchArgs for views, and all that it points to. `steady`: indices
+        of inputs that nothing writes while launches run."""
+        kind, _, number = self.device_name.partition(":")
+        keep, pointers = [], (c.POINTER(DLTensor) * len(views))()
+        for i, view in enumerate(views):
+            shape = (c.c_int64 * len(view.shape))(*view.shape)
+            strides = (c.c_int64 * len(view.shape))(*view.strides)
+            keep.append(DLTensor(view.address, DEVICES[kind], int(number or 0),
+                                 len(view.shape), view.code, view.bits, 1,
+                                 shape, strides, 0))
             pointers[i] = c.pointer(keep[-1])
+        args = LaunchArgs(c.sizeof(LaunchArgs), pointers, len(views), stream,
+                          workspace, self.workspace_bytes, site,
+                          sum(1 << index for index in steady))
+        return args, (keep, pointers)
+
+    def launch(self, args):
+        self.check(self.api.bitpact_kernel_launch(self.kernel, c.byref(args)))
+
+    def arguments(self, torch, tensors, steady=(), site=0):
+        """LaunchArgs for PyTorch's tensors, with all that it points to."""
+        device = tensors[0].device
         stream = (torch.cuda.current_stream().cuda_stream
-                  if tensors[0].device.type == "cuda" else None)
+                  if device.type == "cuda" else None)
         # PyTorch's allocations are aligned beyond the 256 bytes that are asked.
         space = (torch.empty(self.workspace_bytes, dtype=torch.uint8,
-                             device=tensors[0].device)
+                             device=device)
                  if self.workspace_bytes else None)
-        args = LaunchArgs(c.sizeof(LaunchArgs), pointers, len(tensors),
-                          stream, space.data_ptr() if space is not None else None,
-                          self.workspace_bytes, 0,
-                          sum(1 << index for index in steady))
-        return args, (tensors, keep, pointers, space)
+        args, keep = self.launch_args(
+            [view_of(torch, tensor) for tensor in tensors], stream,
+            space.data_ptr() if space is not None else None, steady, site)
+        return args, (tensors, keep, space)
 
-    def bind(self, torch, tensors, steady=()):
+    def records(self):
+        """The launches of this process since the last call, each a dict."""
+        lines = []
+        take = c.CFUNCTYPE(None, c.c_void_p, c.c_char_p)(
+            lambda _, line: lines.append(json.loads(line)))
+        dropped = c.c_uint64()
+        self.check(self.api.bitpact_records_drain(take, None,
+                                                  c.byref(dropped)))
+        if dropped.value:
+            raise RuntimeError(f"{dropped.value} records were dropped")
+        return lines
+
+    def bind(self, torch, tensors, steady=(), site=0):
         """A call that launches on these tensors, with nothing left to do."""
-        args, keep = self.arguments(torch, tensors, steady)
+        args, keep = self.arguments(torch, tensors, steady, site)
         launch, kernel, pointer = (self.api.bitpact_kernel_launch, self.kernel,
                                    c.byref(args))
 
