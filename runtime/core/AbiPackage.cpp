@@ -95,8 +95,13 @@ static std::unique_ptr<bitpact_package> index(package::Package opened) {
         variant.contract = uint32_t(c);
     variant.target = entry.target.text();
     nlohmann::json conditions = whole["variants"][i]["when"];
-    if (whole["variants"][i].contains("cost"))
+    if (whole["variants"][i].contains("cost")) {
       conditions["cost"] = whole["variants"][i]["cost"];
+      for (const package::Tile &tile : entry.launch.tiles)
+        conditions["cost"]["tiles"][tile.dim] = tile.length;
+      conditions["cost"]["ctas_per_unit"] = entry.launch.ctasPerUnit;
+      conditions["cost"]["ctas_per_program"] = entry.launch.ctasPerProgram;
+    }
     variant.conditions = package::canonicalText(conditions);
     for (const std::string &role : entry.roles)
       variant.roles.push_back(role.c_str());

@@ -12,13 +12,13 @@
 namespace bitpact::tool {
 
 std::map<std::string, std::vector<int64_t>>
-parseExtents(const std::vector<std::string> &options) {
+parseExtents(const std::vector<std::string> &options, const char *name) {
   std::map<std::string, std::vector<int64_t>> extents;
   for (const std::string &option : options) {
     size_t equals = option.find('=');
     auto wrong = [&] {
       return evidence::UserError(fmt::format(
-          "--dim '{}' is not of the form NAME=EXTENT,EXTENT", option));
+          "{} '{}' is not of the form NAME=EXTENT,EXTENT", name, option));
     };
     if (equals == option.npos || equals == 0)
       throw wrong();

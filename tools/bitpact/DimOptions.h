@@ -13,7 +13,8 @@ namespace bitpact::tool {
 
 /// Throws UserError for anything but NAME=EXTENT[,EXTENT…].
 std::map<std::string, std::vector<int64_t>>
-parseExtents(const std::vector<std::string> &options);
+parseExtents(const std::vector<std::string> &options,
+             const char *name = "--dim");
 
 } // namespace bitpact::tool
 

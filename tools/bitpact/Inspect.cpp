@@ -2,6 +2,7 @@
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tools/bitpact/Commands.h"
+#include "tools/bitpact/Selection.h"
 #include "tools/bitpact/Terminal.h"
 #include "tools/evidence/Runtime.h"
 #include "tools/evidence/Shape.h"
@@ -19,6 +20,7 @@ namespace {
 struct Options {
   std::string package, contract;
   bool text = false;
+  SelectOptions select;
 };
 
 json describe(const Package &package, const ContractSpec &contract) {
@@ -84,12 +86,39 @@ std::string conditionsText(const json &conditions) {
   return parts.empty() ? "none" : fmt::format("{}", fmt::join(parts, "; "));
 }
 
-/// What the choice among variants that fit goes by.
-std::string costText(const json &cost) {
-  return fmt::format("{} ns, and {} ns a round with {} ps for each of '{}'",
-                     cost.value("start", 0ll) / 1000,
-                     cost.value("tile", 0ll) / 1000, cost.value("element", 0ll),
-                     cost.value("dim", ""));
+/// What the choice among variants that fit goes by, a row each.
+void printCosts(const std::vector<const VariantSpec *> &variants) {
+  Table table({"variant", "tile", "CTAs at once", "start µs", "round µs",
+               "and a round"});
+  bool any = false;
+  for (const VariantSpec *one : variants) {
+    if (!one->conditions.contains("cost"))
+      continue;
+    any = true;
+    const json &cost = one->conditions.at("cost");
+    std::vector<std::string> tile;
+    const json tiles = cost.value("tiles", json::object());
+    for (const auto &[dim, length] : tiles.items())
+      tile.push_back(dim + " " + length.dump());
+    int64_t perUnit = cost.value("ctas_per_unit", int64_t(0)),
+            perProgram = cost.value("ctas_per_program", int64_t(1));
+    table.add({one->id, fmt::format("{}", fmt::join(tile, ", ")),
+               perUnit ? fmt::format("{} a multiprocessor{}", perUnit,
+                                     perProgram > 1
+                                         ? fmt::format(", {} a tile", perProgram)
+                                         : "")
+                       : "all",
+               microseconds(cost.value("start", int64_t(0))),
+               microseconds(cost.value("tile", int64_t(0))),
+               fmt::format("{} ps for each of '{}'",
+                           cost.value("element", int64_t(0)),
+                           cost.value("dim", ""))});
+  }
+  if (!any)
+    return;
+  fmt::print("  costs, as measured: of those that fit and have one priority the "
+             "least is taken\n");
+  table.print();
 }
 
 void printContract(const Package &package, const ContractSpec &contract,
@@ -114,8 +143,6 @@ void printContract(const Package &package, const ContractSpec &contract,
                fmt::join(one->roles, ", "), one->priority);
     fmt::print("    schedule  {}\n", one->schedule);
     fmt::print("    takes     {}\n", conditionsText(one->conditions));
-    if (one->conditions.contains("cost"))
-      fmt::print("    costs     {}\n", costText(one->conditions["cost"]));
     fmt::print("    launch    {} threads, {} programs a CTA, {} rows a "
                "program; workspace {} bytes\n",
                one->threads, one->programsPerCta, one->rowsPerProgram,
@@ -129,12 +156,37 @@ void printContract(const Package &package, const ContractSpec &contract,
     if (!one->inspectFiles.empty())
       fmt::print("    to read   {}\n", fmt::join(one->inspectFiles, ", "));
   }
+  printCosts(package.variantsOf(contract));
+}
+
+int select(const Package &package,
+           const std::vector<const ContractSpec *> &contracts,
+           const SelectOptions &options, const Shared &shared) {
+  std::vector<Selection> all;
+  for (const ContractSpec *contract : contracts)
+    for (Selection &one : selectVariants(package, *contract, options))
+      all.push_back(std::move(one));
+  if (!shared.json) {
+    printSelections(all);
+    return Holds;
+  }
+  json list = json::array();
+  for (const Selection &one : all)
+    list.push_back(toJson(one));
+  std::cout << json{{"package", package.path()}, {"selections", list}}.dump(2)
+            << '\n';
+  return Holds;
 }
 
 int inspect(const Options &options, const Shared &shared) {
   Package package(options.package);
   std::vector<const ContractSpec *> contracts =
       chooseContracts(package, options.contract);
+  if (options.select.given())
+    return select(package, contracts, options.select, shared);
+  if (!options.select.role.empty() || !options.select.target.empty() ||
+      options.select.units)
+    throw UserError("--role, --target and --units say for what --select asks");
   if (shared.json) {
     json list = json::array();
     for (const ContractSpec *contract : contracts)
@@ -173,6 +225,15 @@ Command addInspect(CLI::App &app, Shared &shared) {
   command->add_option("--op,--contract", options->contract,
                       "Only these: an operator, a name or a digest prefix");
   command->add_flag("--text", options->text, "The contracts' texts as well");
+  addRepeated(command, "--select", options->select.extents,
+              "Which variant a launch of these extents takes, and why: "
+              "tokens=1,64");
+  command->add_option("--role", options->select.role,
+                      "With --select: for this role alone");
+  command->add_option("--target", options->select.target,
+                      "With --select: on this target alone, cuda:sm_90a");
+  command->add_option("--units", options->select.units,
+                      "With --select: multiprocessors of the device (132)");
   return {command, [options, &shared] { return inspect(*options, shared); }};
 }
 

@@ -92,6 +92,7 @@ VariantSpec variantSpec(const bitpact_package *package, uint32_t index) {
   spec.id = info.id;
   spec.target = info.target;
   spec.arch = spec.target.substr(spec.target.find(':') + 1);
+  spec.arch = spec.arch.substr(0, spec.arch.find(':')); // without features
   spec.entry = info.entry;
   spec.schedule = info.schedule;
   spec.evidence = info.evidence;

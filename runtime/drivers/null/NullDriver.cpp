@@ -2,10 +2,13 @@
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// It shows what every function owes its caller. It has no architecture, so no
-// variant ever matches it and no launch can be mistaken for one that ran.
+// It shows what every function owes its caller. `null` has no architecture, so no
+// variant ever matches it. `null:cuda:sm_90a:132` has that one and so many
+// multiprocessors: which variant such a device would take can be asked anywhere.
+// Neither launches anything, and no launch can be mistaken for one that ran.
 #include "runtime/drivers/Driver.h"
 
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 
@@ -14,6 +17,20 @@ namespace bitpact::drivers {
 using runtime::fail;
 
 namespace {
+
+class NullCode : public Code {
+public:
+  NullCode(const std::string &device, const std::string &variant)
+      : device(device), variant(variant) {}
+  // A real driver starts the loaded entry.
+  void launch(const Work &) override {
+    fail(BITPACT_MISSING_DEVICE, "device '{}' runs nothing, so not '{}'",
+         device, variant);
+  }
+
+private:
+  std::string device, variant;
+};
 
 // Memory is the host's; the one stream is NULL and always idle.
 class NullDevice : public Device {
@@ -34,8 +51,10 @@ public:
   // refuses launch geometry beyond the device's limits here, not at launch.
   std::shared_ptr<Code> load(const package::Variant &variant,
                              const std::string &) override {
-    fail(BITPACT_MISSING_VARIANT, "device 'null' runs nothing, so not '{}'",
-         variant.id);
+    if (!variant.library.empty())
+      fail(BITPACT_MISSING_LIBRARY, "device '{}' has no library, so not '{}'",
+           name, variant.id);
+    return std::make_shared<NullCode>(name, variant.id);
   }
 
   // A real driver asks whether the stream is being captured.
@@ -44,8 +63,8 @@ public:
   void *allocate(uint64_t bytes) override {
     void *data = std::aligned_alloc(256, (bytes + 256) / 256 * 256);
     if (!data)
-      fail(BITPACT_OUT_OF_MEMORY, "device 'null': {} bytes cannot be allocated",
-           bytes);
+      fail(BITPACT_OUT_OF_MEMORY, "device '{}': {} bytes cannot be allocated",
+           name, bytes);
     return data;
   }
   void release(void *data) override { std::free(data); }
@@ -70,13 +89,45 @@ public:
   void destroyEvent(void *) override {}
 };
 
+// KIND:ARCH, and perhaps :UNITS.
+bool describe(const std::string &argument, NullDevice &device) {
+  size_t colon = argument.find(':');
+  if (colon == std::string::npos)
+    return false;
+  std::string kind = argument.substr(0, colon),
+              arch = argument.substr(colon + 1);
+  bool known = false;
+  for (package::TargetKind one :
+       {package::TargetKind::Cpu, package::TargetKind::Cuda,
+        package::TargetKind::Hip})
+    if (kind == package::name(one)) {
+      device.kind = one;
+      known = true;
+    }
+  if (size_t at = arch.find(':'); at != std::string::npos) {
+    const char *end = arch.data() + arch.size();
+    auto [after, error] =
+        std::from_chars(arch.data() + at + 1, end, device.units);
+    known &= error == std::errc() && after == end && device.units > 0;
+    arch.resize(at);
+  }
+  device.archs = {arch};
+  return known && !arch.empty();
+}
+
 } // namespace
 
 std::shared_ptr<Device> openNull(const std::string &argument) {
-  if (!argument.empty())
-    fail(BITPACT_MISSING_DEVICE, "device 'null:{}': there is only 'null'",
+  auto device = std::make_shared<NullDevice>();
+  if (argument.empty())
+    return device;
+  device->name = "null:" + argument;
+  if (!describe(argument, *device))
+    fail(BITPACT_MISSING_DEVICE,
+         "device 'null:{}': there is only 'null', and 'null:KIND:ARCH:UNITS', "
+         "as null:cuda:sm_90a:132",
          argument);
-  return std::make_shared<NullDevice>();
+  return device;
 }
 
 } // namespace bitpact::drivers

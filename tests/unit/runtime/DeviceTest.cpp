@@ -37,6 +37,9 @@ TEST_CASE("devices that do not exist are refused with what there is") {
              Contains("'one' is not a device number"));
   CHECK_THAT(message("cuda:99"), Contains("CUDA device"));
   CHECK_THAT(message("null:1"), Contains("there is only 'null'"));
+  for (const char *wrong : {"null:tpu:v5", "null:cuda:", "null:cuda:sm_90a:",
+                            "null:cuda:sm_90a:0", "null:cuda:sm_90a:1x"})
+    CHECK_THAT(message(wrong), Contains("as null:cuda:sm_90a:132"));
 }
 
 TEST_CASE("memory and events of the cpu") {

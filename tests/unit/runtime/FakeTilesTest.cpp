@@ -122,6 +122,35 @@ TEST_CASE("of variants of one tier the cheapest is taken") {
   CHECK(same.select(64, 8) == "b");
 }
 
+TEST_CASE("a device that is not here is asked what it would take") {
+  package::Cost large{"hidden", 1000000, 9000000, 1000},
+      small{"hidden", 1000000, 3000000, 1000};
+  Tiles two({tiles("large", 64, 8, 1, large), tiles("small", 64, 4, 2, small)});
+  auto selectOn = [&](const char *name, int64_t rows, int64_t columns) {
+    OpenDevice absent = device(name);
+    OpenKernel kernel = test::kernel(two.package, absent);
+    Tensor from(Tiles::data, {rows, columns}),
+        to(Tiles::data + (1 << 19), {rows, columns});
+    Launch launch(from, to);
+    CHECK(launch.run(kernel) == BITPACT_MISSING_DEVICE);
+    CHECK_THAT(bitpact_last_error(), Contains("runs nothing"));
+    return launch.select(two.package, kernel);
+  };
+  int64_t records = 0;
+  auto count = [](void *context, const char *) { ++*(int64_t *)context; };
+  REQUIRE(bitpact_records_drain(count, &records, nullptr) == BITPACT_OK);
+  records = 0;
+  for (int64_t columns : {8, 528, 529, 1000})
+    CHECK(selectOn("null:cuda:sm_90a:132", 64, columns) ==
+          two.select(64, columns));
+  // Of half as many multiprocessors 33 programs of two are there at one time.
+  CHECK(selectOn("null:cuda:sm_90a:66", 64, 264) == "small");
+  CHECK(selectOn("null:cuda:sm_90a:66", 64, 265) == "large");
+  CHECK(two.select(64, 265) == "small");
+  REQUIRE(bitpact_records_drain(count, &records, nullptr) == BITPACT_OK);
+  CHECK(records == 0);
+}
+
 TEST_CASE("cost decides within a tier, among those that fit") {
   package::Cost cheap{"hidden", 1, 0, 0}, dear{"hidden", 1000, 0, 0};
   package::Variant narrow = tiles("narrow", 64, 8, 1, cheap);

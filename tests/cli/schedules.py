@@ -1,0 +1,130 @@
+# schedules.py - the table of schedules, and which one a launch takes
+# Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import json
+import os
+
+import tool
+from tool import ToolTest, floats, npy, npy_data, run_tool
+
+LIBRARY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "contracts", "library")
+ROWS = (1, 16, 17, 64, 65, 128, 200, 256, 1000, 4096)
+UNITS = (132, 16)
+
+
+def cost(conditions, dims, units):
+    """As docs/packages.md says it: start + rounds x (tile + element x extent)."""
+    terms = conditions["cost"]
+    tiles = 1
+    for dim, length in terms["tiles"].items():
+        tiles *= -(-dims[dim] // length)
+    at_once = max(units * terms["ctas_per_unit"] // terms["ctas_per_program"], 1)
+    return terms["start"] + -(-tiles // at_once) * (terms["tile"] + terms["element"] * dims[terms["dim"]])
+
+
+class Schedules(ToolTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.tiles = os.path.join(cls.packages, "tiles.pkg")
+        contract = os.path.join(cls.packages, "tiles.json")
+        with open(contract, "w") as file:
+            json.dump({"bitpact": 1, "extends": os.path.join(LIBRARY, "qwen3-8b", "linear.json"),
+                       "name": "test/tiles", "dims": {"in": 520}}, file)  # fmt: skip
+        result = run_tool("compile", contract, "-o", cls.tiles, "--target", "cuda:sm_90a")
+        assert result.code == 0, result.err
+
+    def test_the_table_shows_what_the_choice_goes_by(self):
+        text = self.holds("inspect", self.tiles).out
+        listed = self.holds("inspect", self.tiles, "--json").json()["contracts"][0]["variants"]
+        costs = [one for one in listed if "cost" in one["conditions"]]
+        self.assertGreater(len(costs), 5)
+        for one in costs:
+            terms = one["conditions"]["cost"]
+            self.assertRegex(text, rf"(?m)^{one['id']} +out {terms['tiles']['out']}, tokens "
+                             rf"{terms['tiles']['tokens']} +1 a multiprocessor +{terms['start'] / 1e6:.2f} +"
+                             rf"{terms['tile'] / 1e6:.2f} +{terms['element']} ps for each of 'in'$")  # fmt: skip
+
+    def test_the_least_cost_of_those_that_fit_is_taken(self):
+        listed = self.holds("inspect", self.tiles, "--json").json()["contracts"][0]["variants"]
+        conditions = {one["id"]: one["conditions"] for one in listed}
+        taken = set()
+        for units in UNITS:
+            report = self.holds("inspect", self.tiles, "--select", "tokens=" + ",".join(map(str, ROWS)),
+                                "--select", "out=64,333,6144", "--units", units, "--json").json()  # fmt: skip
+            self.assertEqual(len(report["selections"]), 3 * len(ROWS) * 2)
+            for one in report["selections"]:
+                self.assertEqual(one["device"], f"null:cuda:sm_90a:{units}")
+                costs = {}
+                for each in one["contenders"]:
+                    if each["fits"] and each["priority"] == 10:
+                        costs[each["variant"]] = cost(conditions[each["variant"]], one["dims"], units)
+                        self.assertEqual(each["cost"], costs[each["variant"]])
+                self.assertEqual(one["variant"], min(costs, key=costs.get), one)
+                # Rows of y that are no whole 16-byte pieces do not leave through the copy unit.
+                self.assertEqual(len(costs) < 10, one["dims"]["out"] == 333)
+                taken.add(one["variant"])
+        self.assertGreater(len(taken), 3)
+
+    def test_one_question_is_answered_in_full_and_again_alike(self):
+        asked = ("inspect", self.tiles, "--select", "tokens=64,out=333", "--role", "train")
+        first = self.holds(*asked).out
+        self.assertEqual(self.holds(*asked).out, first)
+        self.assertIn("the least cost of ", first)
+        self.assertIn("tensor 'y' has stride 333 at axis 0, it needs a multiple of 8", first)
+        self.assertRegex(first, r"(?m) taken$")
+        self.assertNotIn("because", self.holds("inspect", self.tiles).out)
+
+    def test_mistakes(self):
+        def refused(*asked, says):
+            self.fails(2, "inspect", self.tiles, *asked, says=says)
+
+        refused("--select", "tokens=64", says="leaves 'out' open; say out=EXTENT")
+        refused("--select", "tokens=1,out=1,depth=1", says=["'depth'", "has the dims tokens, out, in"])
+        refused("--select", "tokens=1,out=1,in=7", says="fixes it at 520")
+        refused("--select", "tokens=0,out=1", says="--select 'tokens=0' is not of the form NAME=EXTENT")
+        refused("--select", "64", says="--select '64' is not of the form NAME=EXTENT")
+        refused("--select", "tokens=1,out=1", "--role", "decode", says="has variants for train, rollout")
+        refused("--select", "tokens=1,out=1", "--target", "cpu", says="has variants for cuda:sm_90a")
+        refused("--select", "tokens=9223372036854775807,out=9223372036854775807",
+                says="is larger than any memory")  # fmt: skip
+        refused("--units", "4", says="for what --select asks")
+        report = self.holds("inspect", self.tiles, "--select", "tokens=4194305,out=8", "--json").json()
+        self.assertIsNone(report["selections"][0]["variant"])
+        self.assertEqual(report["selections"][0]["why"], "no variant takes it")
+
+    def test_a_variant_of_the_same_contract_may_be_taken_instead(self):
+        contracts = []
+        for name, merge in (("one", {}), ("other", {"nodes": {"dot": {
+                "partition": "part:2@64 k:*", "merge": ["k chain", "part fold"]}}})):  # fmt: skip
+            contracts.append(self.path(name + ".json"))
+            with open(contracts[-1], "w") as file:
+                json.dump({"bitpact": 1, "extends": os.path.join(LIBRARY, "examples", "matmul_fma.json"),
+                           "name": "test/" + name, "dims": {"in": 100}, **merge}, file)  # fmt: skip
+        package = self.path("two.pkg")
+        self.holds("compile", *contracts, "-o", package, "--target",
+                   "cpu:x86-64-v3" if os.uname().machine == "x86_64" else "cpu:aarch64")  # fmt: skip
+        listed = self.holds("inspect", package, "--json").json()["contracts"]
+        ids = {one["name"]: [each["id"] for each in one["variants"]] for one in listed}
+        values = [i * 7919 % 1009 / 77 - 6 for i in range(500)]
+        inputs = ("--input", "x=" + npy(self.path("x.npy"), (3, 100), floats(values[:300])),
+                  "--input", "weight=" + npy(self.path("w.npy"), (2, 100), floats(values[300:])))  # fmt: skip
+        outputs = []
+        for variant in ids["test/one"]:
+            self.holds("run", package, "--op", "matmul", "--contract", "test/one", "--variant", variant, *inputs,
+                       "--output", "y=" + self.path("y.npy"))  # fmt: skip
+            outputs.append(npy_data(self.path("y.npy"))[1])
+        self.assertEqual(len(outputs), 2)  # few rows and many
+        self.assertEqual(outputs[0], outputs[1])
+        self.fails(2, "run", package, "--op", "matmul", "--contract", "test/one", "--variant", ids["test/other"][0],
+                   *inputs, "--output", "y=" + self.path("z.npy"),
+                   says=[ids["test/other"][0], ids["test/one"][0]])  # fmt: skip
+
+
+if __name__ == "__main__":
+    import sys
+
+    if "--tool" in sys.argv:
+        tool.TOOL = os.path.abspath(sys.argv[sys.argv.index("--tool") + 1])
+    tool.needs_compiler()
+    tool.main("__main__")
