@@ -130,8 +130,9 @@ llvm::Expected<Plans> planAll(pact::ContractOp contract, pact::OperatorOp op,
   if (llvm::Error error = checkRows(op, plans, schedule))
     return error;
   // Elements that do not exist for the nodes are elements of outputs.
-  plans.outputs = plans.nodes.back().second;
-  if (plans.outputs.extent != plans.family.extent)
+  if (!plans.nodes.empty())
+    plans.outputs = plans.nodes.back().second;
+  if (plans.nodes.empty() || plans.outputs.extent != plans.family.extent)
     plans.outputs = planElements(plans.family.extent, schedule);
   return plans;
 }
@@ -212,10 +213,9 @@ private:
       return llvm::is_contained(
           cast<pact::RealType>(output.getValue().getType()).getDims(), reduced);
     };
-    const NodePlan &lastPlan = plans.nodes.back().second;
-    if (!schedule.getAdjacent() &&
+    if (!schedule.getAdjacent() && !plans.nodes.empty() &&
         llvm::any_of(op.getOps<pact::OutputOp>(), isWide))
-      loadAhead(context, lastPlan, op);
+      loadAhead(context, plans.nodes.back().second, op);
     for (Operation &each : op.getBody().front()) {
       if (auto reduce = dyn_cast<pact::ReduceOp>(each)) {
         if (elements.hasNode(reduce.getResult()))

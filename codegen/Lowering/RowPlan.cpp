@@ -4,6 +4,7 @@
 #include "codegen/Lowering/RowPlan.h"
 
 #include "codegen/Lowering/SplitPlan.h"
+#include "dialects/Pact/RowAxis.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -301,8 +302,10 @@ NodePlan lowering::planElements(int64_t extent, kernel::ScheduleAttr schedule) {
   int64_t pack = schedule.getVectorBytes() ? 8 : 1;
   int64_t lanes = schedule.rowsPerProgram() == 1 ? schedule.getLanes() : 1;
   int64_t block = lanes * pack;
-  int64_t blocks = llvm::divideCeil(extent, block);
-  plan.digits = {{blocks, block, extent, blocks * block != extent},
+  bool isOpen = extent == kDynamic;
+  int64_t blocks =
+      isOpen ? kDynamic : int64_t(llvm::divideCeil(extent, block));
+  plan.digits = {{blocks, block, extent, isOpen || blocks * block != extent},
                  {lanes, pack, block, false},
                  {pack, 1, pack, false}};
   plan.order = {{2, pack, 1, Binding::Unroll, Form::Fold, {}, {}, 0},
@@ -335,10 +338,10 @@ llvm::Expected<RowFamily> lowering::rowFamily(pact::ContractOp contract,
                      op.getSymName(), family.reducedDim, over);
     family.reducedDim = over.str();
   }
-  if (family.reducedDim.empty())
-    return refusal("operator {0} reduces over no dim; there is no schedule "
-                   "for element-wise operators",
-                   op.getSymName());
+  StringAttr axis = pact::rowAxis(op);
+  if (!axis)
+    return refusal("operator {0} has no dim", op.getSymName());
+  family.reducedDim = axis.str();
   for (Attribute attr : op.getDims()) {
     StringRef dim = cast<StringAttr>(attr).getValue();
     if (dim == family.reducedDim)
@@ -349,8 +352,9 @@ llvm::Expected<RowFamily> lowering::rowFamily(pact::ContractOp contract,
     }
     if (!family.rowDim.empty())
       return refusal("operator {0} has the dims '{1}' and '{2}' beside the "
-                     "reduced one; a schedule of rows accepts one",
-                     op.getSymName(), family.rowDim, dim);
+                     "{3} one; a schedule of rows accepts one",
+                     op.getSymName(), family.rowDim, dim,
+                     pact::isElementwise(op) ? "last" : "reduced");
     family.rowDim = dim.str();
   }
   family.extent =

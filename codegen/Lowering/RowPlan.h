@@ -97,17 +97,17 @@ NodePlan planAcross(int64_t lanes, int64_t extent, bool whole);
 /// A plan that visits every element once and reduces nothing.
 NodePlan planElements(int64_t extent, kernel::ScheduleAttr schedule);
 
-/// One node and one row family: what `RowLowering` accepts.
+/// One reduced dim or none, and one of rows: what `RowLowering` accepts.
 struct RowFamily {
   std::string rowDim; // empty: a single row
-  std::string reducedDim;
+  std::string reducedDim; // or, of element-wise operators, the last one
   int64_t extent;         // of the reduced dim as stored, kDynamic if any
   std::string offsetsDim; // of an input that is offsets alone, if there is one
   /// Positions that exist for the nodes, where all of them agree.
   int64_t domain;
 };
 
-/// The error says why the operator is not a reduction of rows.
+/// The error says why the operator is none of rows.
 llvm::Expected<RowFamily> rowFamily(pact::ContractOp contract,
                                     pact::OperatorOp op);
 

@@ -6,6 +6,7 @@
 #include "compiler/Interpreter/DeclaredState.h"
 
 #include "contracts/reference/Arithmetic.h"
+#include "dialects/Pact/RowAxis.h"
 
 using namespace mlir;
 using namespace bitpact;
@@ -23,8 +24,7 @@ Declared::Declared(pact::ContractOp contract, pact::OperatorOp op,
     : contract(contract), op(op), buffers(buffers), terms(terms),
       extent(extent), offsets(offsets), whole(std::move(whole)),
       leftOut(leftOut) {
-  for (pact::ReduceOp reduce : op.getOps<pact::ReduceOp>())
-    reducedDim = reduce.getOverAttr();
+  reducedDim = pact::rowAxis(op);
 }
 
 pact::RoundingAttr Declared::rounding(StringRef site) {

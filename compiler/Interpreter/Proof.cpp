@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/Interpreter/Agreement.h"
 #include "compiler/Interpreter/Interpreter.h"
+#include "dialects/Pact/RowAxis.h"
 
 #include <numeric>
 #include <set>
@@ -61,13 +62,34 @@ int64_t decisiveRows(kernel::FuncOp func, int64_t extent, int64_t most) {
 /// The extent that the contract states, if it is longer than `most`.
 std::optional<int64_t> longExtent(pact::ContractOp contract,
                                   pact::OperatorOp op, int64_t most) {
-  for (pact::ReduceOp reduce : op.getOps<pact::ReduceOp>()) {
-    int64_t extent =
-        cast<IntegerAttr>(contract.getDims().get(reduce.getOver())).getInt();
-    if (extent != ShapedType::kDynamic && extent > most)
+  auto isLong = [&](StringAttr dim) {
+    int64_t extent = cast<IntegerAttr>(contract.getDims().get(dim)).getInt();
+    return extent != ShapedType::kDynamic && extent > most
+               ? std::optional(extent)
+               : std::nullopt;
+  };
+  for (pact::ReduceOp reduce : op.getOps<pact::ReduceOp>())
+    if (std::optional<int64_t> extent = isLong(reduce.getOverAttr()))
       return extent;
-  }
-  return std::nullopt;
+  return pact::isElementwise(op) ? isLong(pact::rowAxis(op)) : std::nullopt;
+}
+
+/// Of element-wise operators the schedule alone decides: where a visit of all
+/// lanes ends, with and without packs, and a turn of several of them.
+std::set<int64_t> elementExtents(pact::ContractOp contract, pact::OperatorOp op,
+                                 kernel::ScheduleAttr schedule, int64_t most) {
+  int64_t extent =
+      cast<IntegerAttr>(contract.getDims().get(pact::rowAxis(op))).getInt();
+  if (extent != ShapedType::kDynamic)
+    return extent <= most ? std::set<int64_t>{extent} : std::set<int64_t>();
+  std::set<int64_t> extents = {1, 2, 3};
+  constexpr int64_t pack = 8;
+  for (int64_t visit : {schedule.getLanes(), pack * schedule.getLanes()})
+    for (int64_t boundary : {visit, 2 * visit, 4 * visit})
+      for (int64_t near : {-1, 0, 1})
+        if (boundary + near <= most)
+          extents.insert(boundary + near);
+  return extents;
 }
 
 /// Rows longer than this are proved with rounds left out, or not at all.
@@ -126,6 +148,10 @@ std::vector<Case> casesOf(pact::ContractOp contract, pact::OperatorOp op,
   kernel::ScheduleAttr schedule = func.getSchedule();
   std::vector<int64_t> extents =
       interpreter::decisiveExtents(contract, op, most);
+  if (pact::isElementwise(op)) {
+    std::set<int64_t> own = elementExtents(contract, op, schedule, most);
+    extents.assign(own.begin(), own.end());
+  }
   bool cut = llvm::any_of(contract.getNodes(), [](NamedAttribute node) {
     return bool(cast<pact::NodeAttr>(node.getValue()).getOffsets());
   });

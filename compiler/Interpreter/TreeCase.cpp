@@ -4,6 +4,7 @@
 #include "compiler/Interpreter/TreeCase.h"
 
 #include "compiler/Interpreter/Steps.h"
+#include "dialects/Pact/RowAxis.h"
 
 using namespace mlir;
 using namespace bitpact;
@@ -13,8 +14,7 @@ TreeCase::TreeCase(pact::ContractOp contract, pact::OperatorOp op,
                    Launch launch, WholePrimitives whole)
     : whole(std::move(whole)), contract(contract), op(op),
       launch(std::move(launch)) {
-  for (pact::ReduceOp reduce : op.getOps<pact::ReduceOp>())
-    reduced = reduce.getOverAttr();
+  reduced = pact::rowAxis(op);
   findOffsets();
   for (pact::InputOp input : op.getOps<pact::InputOp>())
     addBuffer(input.getTensor(), input.getResult().getType(), false);

@@ -122,14 +122,14 @@ pact.contract "total" of @total dims {tokens = 4, hidden = 64}
 
 // -----
 
-!all = !pact.real<["tokens", "hidden"]>
-pact.operator @negate version 1 dims ["tokens", "hidden"] {
+!all = !pact.real<["tokens", "heads", "hidden"]>
+pact.operator @negate version 1 dims ["tokens", "heads", "hidden"] {
   %x = pact.input "x" : !all
   %n = pact.neg %x : (!all) -> !all
   pact.output "y" %n : !all
 }
-// expected-error @+1 {{operator negate reduces over no dim; there is no schedule for element-wise operators}}
-pact.contract "negate" of @negate dims {tokens = ?, hidden = ?}
+// expected-error @+1 {{operator negate has the dims 'tokens' and 'heads' beside the last one; a schedule of rows accepts one}}
+pact.contract "negate" of @negate dims {tokens = ?, heads = ?, hidden = ?}
   types {x = f32, y = f32} params {} nodes {}
   rounding {y = #pact.rounding<f32 rne>} primitives {}
   {kernel.schedule = #kernel.schedule<"row_per_lane", lanes = 8, subgroup = 8,

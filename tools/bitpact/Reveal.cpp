@@ -206,6 +206,11 @@ int runReveal(const Options &options, const Shared &shared) {
   std::vector<const VariantSpec *> variants =
       chooseVariants(options, package, contract, device);
   std::vector<std::string> nodes = reveal::nodesOf(canonical);
+  if (nodes.empty())
+    throw UserError(package.path(),
+                    fmt::format("{}: {} is element-wise: it adds nothing up, "
+                                "and there is no tree",
+                                contract.name, contract.op));
   if (!options.node.empty())
     nodes = {options.node};
   if (options.sweep.given())

@@ -111,19 +111,6 @@ TEST_CASE("two reduced dims") {
         "over 'tokens'; a schedule of rows accepts one reduced dim");
 }
 
-TEST_CASE("an element-wise operator") {
-  std::string text = contract(R"(
-  %x = pact.input "x" : !all
-  %n = pact.neg %x : (!all) -> !all
-  pact.output "y" %n : !all
-)",
-                              "tokens = ?, hidden = ?", "x = f32, y = f32", "");
-  std::vector<std::string> said = refusal(text, "cpu:x86-64-v3");
-  REQUIRE(said.size() > 1);
-  CHECK(said.back() == "row_per_lane with 8 lanes: operator f reduces over no "
-                       "dim; there is no schedule for element-wise operators");
-}
-
 TEST_CASE("an atom that the target lacks is named, with those it has") {
   std::string text = R"m(
 !all = !pact.real<["tokens", "hidden"]>

@@ -72,7 +72,7 @@ TEST_CASE("C: the contract file") {
           "log_sum_exp@1, matmul@1, matmul_bias@1, matmul_residual@1, "
           "offset_rms_norm@1, "
           "packed_column_sum@1, rms_norm@1, selected_logprob@1, "
-          "selected_logprob_lse@1, softmax@1, sum@1, swiglu@1 [C7]");
+          "selected_logprob_lse@1, silu_and_mul@1, softmax@1, sum@1, swiglu@1 [C7]");
   refuses("\"x\": \"bf16\"", "\"x\": \"bf16\", \"z\": \"bf16\"",
           "test.json:6:27: 'types' binds 'z', but operator 'rms_norm' has no "
           "such tensor; there are x, weight, y [C2]");
