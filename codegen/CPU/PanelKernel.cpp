@@ -67,9 +67,11 @@ LogicalResult PanelKernel::convert(Operation *op) {
       .Case([&](tile::ViewOp each) {
         views[each] = {each.getBuffer(), each.getRows(), each.getCols(),
                        each.getStride(), each.getAlong() == "rows",
-                       each.getType().getElementType()};
+                       each.getType().getElementType(), each.getApart()};
         return success();
       })
+      .Case([&](tile::OffsetOp each) { return offset(each), success(); })
+      .Case([&](tile::FaultOp each) { return fault(each), success(); })
       .Case([&](tile::PackOp each) { return pack(each); })
       .Case([&](tile::BeginOp each) {
         begin(each);
@@ -91,6 +93,24 @@ LogicalResult PanelKernel::convert(Operation *op) {
       .Default([&](Operation *each) {
         return each->emitOpError("has no form on CPUs");
       });
+}
+
+void PanelKernel::offset(tile::OffsetOp op) {
+  Type type = builder.getI32Type();
+  op.getResult().replaceAllUsesWith(
+      load(type, at(op->getOperand(0), type, wide(op.getIndex()))));
+}
+
+void PanelKernel::fault(tile::FaultOp op) {
+  Value word = op->getOperand(0);
+  Value null = LLVM::ZeroOp::create(builder, loc, word.getType());
+  Value given = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne,
+                                     word, null);
+  auto branch =
+      scf::IfOp::create(builder, loc, binary<LLVM::AndOp>(op.getMask(), given));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  store(i32(1), word);
 }
 
 //===- building blocks -----------------------------------------------------===//

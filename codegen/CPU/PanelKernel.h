@@ -44,6 +44,7 @@ private:
     Value stride; ///< of rows; null for a vector
     bool alongRows;
     mlir::Type element;
+    Value apart; ///< matrices of a stack, else null
   };
   struct Panels {
     Value data;      ///< elements, or their significands
@@ -95,6 +96,10 @@ private:
   int64_t depthOf(tile::PackOp op) { return op.getType().getCols(); }
 
   //--- sums --------------------------------------------------------------===//
+  /// Rows of a block that are packed, from its first on.
+  Value rowsOf(tile::PackOp op);
+  void offset(tile::OffsetOp op);
+  void fault(tile::FaultOp op);
   void begin(tile::BeginOp op);
   mlir::LogicalResult chain(tile::ChainOp op);
   void hold(tile::HoldOp op);

@@ -62,9 +62,7 @@ void PanelKernel::begin(tile::BeginOp op) {
           std::pair(product->getOperand(1), &cols)})
       if (auto pack = operand.getDefiningOp<tile::PackOp>())
         if (pack.getRow().getParentBlock() == op->getBlock())
-          *extent = least(*extent, binary<LLVM::SubOp>(
-                                       views[pack.getView()].rows,
-                                       wide(pack.getRow())));
+          *extent = least(*extent, rowsOf(pack));
   begun = {sums, rows, cols, type, {}};
   Value neutral =
       real(lanesOf(element), op.getStart() == "first" ? -0.0 : 0.0);
@@ -168,7 +166,12 @@ Value PanelKernel::valuesAt(Value values, Value row, Value col) {
   if (Value slot = held.lookup(values))
     return load(lanesOf(element), at(slot, element, place));
   auto await = values.getDefiningOp<tile::AwaitOp>();
-  return load(lanesOf(element), at(await.getSums(), element, place));
+  Value sums = load(lanesOf(element), at(await.getSums(), element, place));
+  if (!await.getExists())
+    return sums;
+  return LLVM::SelectOp::create(
+      builder, loc, await.getExists(), sums,
+      real(sums.getType(), std::numeric_limits<double>::quiet_NaN()));
 }
 
 /// Where sums of that type, or what is held like them, have an element.
@@ -209,8 +212,8 @@ LogicalResult PanelKernel::put(tile::PutOp op) {
   tile::ValuesType type = op.getValues().getType();
   int64_t lanes = schedule.getLanes();
   Value firstRow = wide(op.getRow()), firstCol = wide(op.getCol());
-  Value rows = least(binary<LLVM::SubOp>(to.rows, firstRow),
-                     i64(type.getRows())),
+  Value end = op.getEnd() ? least(to.rows, wide(op.getEnd())) : to.rows;
+  Value rows = least(binary<LLVM::SubOp>(end, firstRow), i64(type.getRows())),
         cols = least(binary<LLVM::SubOp>(to.cols, firstCol),
                      i64(type.getCols()));
   Type stored = builder.getIntegerType(to.element.getIntOrFloatBitWidth());

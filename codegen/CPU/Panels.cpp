@@ -145,6 +145,13 @@ void PanelKernel::packPanel(const Matrix &from, const Panels &to, Value base,
   });
 }
 
+Value PanelKernel::rowsOf(tile::PackOp op) {
+  Value end = views[op.getView()].rows;
+  if (op.getEnd())
+    end = least(end, wide(op.getEnd()));
+  return binary<LLVM::SubOp>(end, wide(op.getRow()));
+}
+
 LogicalResult PanelKernel::pack(tile::PackOp op) {
   const Matrix &from = views[op.getView()];
   tile::BlockType type = op.getType();
@@ -166,7 +173,7 @@ LogicalResult PanelKernel::pack(tile::PackOp op) {
   if (type.getRows() % to.height || (to.height > lanes && to.height % lanes))
     return op.emitOpError() << "panels of " << to.height << " rows";
   Value row = wide(op.getRow()), col = wide(op.getCol());
-  to.rows = least(binary<LLVM::SubOp>(from.rows, row), i64(type.getRows()));
+  to.rows = least(rowsOf(op), i64(type.getRows()));
   to.cols = least(binary<LLVM::SubOp>(from.cols, col), i64(type.getCols()));
   // The last vector that is stored may reach beyond the last panel.
   int64_t count = type.getRows() * type.getCols() + schedule.getLanes();
@@ -179,8 +186,10 @@ LogicalResult PanelKernel::pack(tile::PackOp op) {
   }
   if (ofAtom)
     to.exponents = scratch(builder.getI32Type(), count);
-  Value base = at(from.data, from.element,
-                  add(mul(row, from.stride), col));
+  Value start = add(mul(row, from.stride), col);
+  if (op.getMatrix())
+    start = add(start, mul(wide(op.getMatrix()), from.apart));
+  Value base = at(from.data, from.element, start);
   loop(i64(0), to.rows, to.height, [&](Value first) {
     Value number = binary<LLVM::UDivOp>(first, i64(to.height));
     Value data = panelAt(to, to.data, number, type.getCols(), to.element);

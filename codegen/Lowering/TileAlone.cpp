@@ -44,8 +44,7 @@ void TileProgram::computeAlone() {
     for (tile::BlockType &block : blockB)
       block = as(block, 1);
   }
-  Value program = tile::ProgramOp::create(builder, loc, builder.getI32Type());
-  blockAt(program, [&](Value row, Value col) {
+  auto compute = [&](Value row, Value col) {
     SmallVector<Value> sums = sumsOfParts([&](Stages part) {
       SmallVector<Value> none;
       for (pact::ReduceOp dot : family.dots) {
@@ -60,12 +59,14 @@ void TileProgram::computeAlone() {
         builder.setInsertionPointToStart(stages.getBody());
         Value depth = arith::MulIOp::create(
             builder, loc, stages.getInductionVar(), i32(schedule.getK()));
-        Value rows = tile::PackOp::create(builder, loc, blockA, a, row, depth);
+        Value rows = tile::PackOp::create(builder, loc, blockA, a, row, depth,
+                                          /*matrix=*/Value(), end);
         SmallVector<Value> next;
         for (auto [dot, block, view, before] :
              llvm::zip(family.dots, blockB, b, stages.getRegionIterArgs())) {
           Value cols =
-              tile::PackOp::create(builder, loc, block, view, col, depth);
+              tile::PackOp::create(builder, loc, block, view, col, depth,
+                                   matrix, /*end=*/Value());
           next.push_back(take(dot, rows, cols, before));
         }
         scf::YieldOp::create(builder, loc, next);
@@ -73,6 +74,12 @@ void TileProgram::computeAlone() {
       return await(stages.getResults());
     });
     SmallVector<Value> loaded = loadOthers(row, col);
-    tile::PutOp::create(builder, loc, epilogue(sums, loaded), result, row, col);
-  });
+    tile::PutOp::create(builder, loc, epilogue(sums, loaded), result, row, col,
+                        end);
+  };
+  Value program = tile::ProgramOp::create(builder, loc, builder.getI32Type());
+  // No launch has so many programs that one would get a second block.
+  if (family.segments)
+    return forEachSegment(program, mostBlocks(), compute);
+  blockAt(program, rowBlocks, compute);
 }

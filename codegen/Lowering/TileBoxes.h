@@ -6,14 +6,19 @@
 
 #include "dialects/Kernel/Tiles.h"
 
+#include <numeric>
+
 namespace bitpact::lowering {
 
 /// Rows of a box where a matrix has more than a block. Boxes of few rows leave
 /// out more of those that do not exist; but where a stage has few columns, and
 /// so comes often, several boxes take longer than the rows that they leave out.
-inline int64_t boxRowsOf(tile::ScheduleAttr schedule) {
-  constexpr int64_t manyColumns = 128;
-  return schedule.getK() < manyColumns ? schedule.getM() : schedule.boxRows();
+/// Of rows that are cut into segments most blocks are short.
+inline int64_t boxRowsOf(tile::ScheduleAttr schedule, bool isCut) {
+  constexpr int64_t manyColumns = 128, fewRows = 8;
+  if (schedule.getK() < manyColumns)
+    return schedule.getM();
+  return isCut ? std::gcd(schedule.getM(), fewRows) : schedule.boxRows();
 }
 
 } // namespace bitpact::lowering

@@ -35,8 +35,8 @@ void TileProgram::fetchEarly() {
   early.stages = arith::SelectOp::create(builder, loc, steady, most, i32(0));
   // A program without a block has that of another, and no stages of it.
   Value last = arith::SubIOp::create(builder, loc, all, i32(1));
-  blockAt(arith::MinUIOp::create(builder, loc, program, last), [&](Value row,
-                                                                   Value col) {
+  Value index = arith::MinUIOp::create(builder, loc, program, last);
+  blockAt(index, rowBlocks, [&](Value row, Value col) {
     early.row = row;
     early.col = col;
     scf::ForOp loop = forEachStage(i32(0), early.stages, {});
@@ -59,7 +59,7 @@ void TileProgram::fetchSecond(ResultRange stored, Value col, Value depth,
   for (auto [view, block] : llvm::zip(b, stored.drop_front()))
     tile::FetchOp::create(builder, loc, view, col, depth, block,
                           /*boxes=*/Value(), /*boxRows=*/Value(), isOneRow,
-                          unless, /*negative=*/UnitAttr());
+                          unless, matrix, /*negative=*/UnitAttr());
 }
 
 /// Before which stage of a block its second operands have been fetched. Blocks

@@ -9,10 +9,12 @@
 namespace bitpact::lowering {
 
 /// The tensors of which a kernel copies blocks early, where all of them are
-/// steady: the second operands. CTAs of a cluster wait for each other first.
+/// steady: the second operands. CTAs of a cluster wait for each other first. Which
+/// matrices of a stack are read first is said by offsets, which nothing holds
+/// steady.
 inline llvm::ArrayRef<std::string> steadyTensors(const TileFamily &family,
                                                  tile::ScheduleAttr schedule) {
-  if (!schedule.copiesInBulk() || schedule.getCluster() > 1)
+  if (!schedule.copiesInBulk() || schedule.getCluster() > 1 || family.segments)
     return {};
   return family.b;
 }

@@ -83,10 +83,12 @@ void TileThreads::put(tile::PutOp op) {
   int64_t run = products->run();
   int64_t bytes = type.getElementType().getIntOrFloatBitWidth() / 8;
   auto [row, col] = originOf(type, op.getRow(), op.getCol());
+  Value end = view.getRows();
+  if (op.getEnd())
+    end = LLVM::SMinOp::create(builder, loc, end, emit.wide(op.getEnd()));
   Value whole = LLVM::AndOp::create(
       builder, loc,
-      emit.isLess(emit.wide(emit.add(op.getRow(), type.getRows() - 1)),
-                  view.getRows()),
+      emit.isLess(emit.wide(emit.add(op.getRow(), type.getRows() - 1)), end),
       emit.isLess(emit.wide(emit.add(op.getCol(), type.getCols() - 1)),
                   view.getCols()));
   if (run > 1) {
@@ -110,12 +112,12 @@ void TileThreads::put(tile::PutOp op) {
                                              : branch.elseBlock());
     for (size_t i = 0; i < all.size(); i += run)
       store(op, all.slice(i, run), emit.add(row, places[i].row),
-            emit.add(col, places[i].col), isWhole);
+            emit.add(col, places[i].col), end, isWhole);
   }
 }
 
 void TileThreads::store(tile::PutOp op, ValueRange run, Value row, Value col,
-                        bool isWhole) {
+                        Value end, bool isWhole) {
   Emit emit{builder, loc};
   auto view = op.getView().getDefiningOp<tile::ViewOp>();
   unsigned bytes =
@@ -137,7 +139,7 @@ void TileThreads::store(tile::PutOp op, ValueRange run, Value row, Value col,
   for (auto [i, each] : llvm::enumerate(run)) {
     Value at = emit.add(col, int64_t(i));
     Value exists =
-        LLVM::AndOp::create(builder, loc, emit.isLess(row, view.getRows()),
+        LLVM::AndOp::create(builder, loc, emit.isLess(row, end),
                             emit.isLess(at, view.getCols()));
     auto guarded = scf::IfOp::create(builder, loc, exists);
     OpBuilder::InsertionGuard guard(builder);

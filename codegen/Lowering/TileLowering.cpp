@@ -20,6 +20,10 @@ tile::FuncOp lowering::lowerTiles(pact::ContractOp contract,
   OpBuilder builder(into.getBodyRegion());
   builder.setInsertionPointToEnd(into.getBody());
   Signature signature = signatureOf(contract, op);
+  if (!op.getOps<pact::TakeOp>().empty())
+    signature.add(kernel::BufferType::get(builder.getContext(),
+                                          builder.getI32Type()),
+                  kernel::FuncOp::kFaultSlot);
   for (const std::string &tensor : steadyTensors(family, schedule))
     signature.add(builder.getI64Type(), tensor + tile::kSteadySlot.str());
   auto func = tile::FuncOp::create(builder, contract.getLoc(), symbol,

@@ -84,6 +84,44 @@ bool visitsInOrder(pact::NodeAttr attr) {
                        });
 }
 
+/// What of a stack each row takes, which segments of the rows say.
+pact::SegmentOp segmentOf(pact::TakeOp take) {
+  return take.getIndex().getDefiningOp<pact::SegmentOp>();
+}
+
+/// The tensor of a product's operand: a matrix, or that of a stack which the
+/// segment of a row has.
+llvm::Expected<std::string> operandOf(pact::OperatorOp op, pact::ReduceOp dot,
+                                      unsigned number, TileFamily &family) {
+  Value arg = dot.getArgs()[number];
+  auto take = arg.getDefiningOp<pact::TakeOp>();
+  if (take)
+    arg = take.getOperand();
+  auto input = arg.getDefiningOp<pact::InputOp>();
+  SmallVector<std::string> dims = dimsOf(arg);
+  if (!input || dims.back() != dot.getOver() || dims.size() != (take ? 3 : 2))
+    return refusal("operator {0}: node '{1}': operands must be matrices whose "
+                   "rows lie along '{2}', or taken from stacks of these",
+                   op.getSymName(), dot.getNode(), dot.getOver());
+  if (!take)
+    return input.getTensor().str();
+  pact::SegmentOp segment = segmentOf(take);
+  if (number == 0 || !segment || dims[0] != take.getOver())
+    return refusal("operator {0}: node '{1}': tiles take the second operand "
+                   "alone, by segment, from a stack over '{2}'",
+                   op.getSymName(), dot.getNode(), take.getOver());
+  auto offsets = segment.getOffsets().getDefiningOp<pact::InputOp>();
+  TileFamily::Segments own{offsets.getTensor().str(),
+                           dimsOf(segment.getOffsets()).front(), dims[0]};
+  if (family.segments && (family.segments->offsets != own.offsets ||
+                          family.segments->stackDim != own.stackDim))
+    return refusal("operator {0}: node '{1}': is cut at {2}, others at {3}",
+                   op.getSymName(), dot.getNode(), own.offsets,
+                   family.segments->offsets);
+  family.segments = own;
+  return input.getTensor().str();
+}
+
 } // namespace
 
 llvm::Expected<TileFamily> lowering::tileFamily(pact::OperatorOp op) {
@@ -99,8 +137,9 @@ llvm::Expected<TileFamily> lowering::tileFamily(pact::OperatorOp op) {
         return refusal("operator {0}: has more than one output",
                        op.getSymName());
       family.output = output;
-    } else if (isa<pact::ExtentOp, pact::TakeOp, pact::IndexOp,
-                   pact::SegmentOp>(each)) {
+    } else if (isa<pact::ExtentOp, pact::IndexOp>(each) ||
+               (isa<pact::TakeOp>(each) &&
+                !segmentOf(cast<pact::TakeOp>(each)))) {
       return refusal("operator {0}: has {1}; tiles take a product and "
                      "operations on its elements",
                      op.getSymName(), each.getName().getStringRef());
@@ -111,13 +150,11 @@ llvm::Expected<TileFamily> lowering::tileFamily(pact::OperatorOp op) {
                    op.getSymName());
   for (pact::ReduceOp dot : family.dots) {
     std::string tensors[2];
-    for (auto [arg, tensor] : llvm::zip(dot.getArgs(), tensors)) {
-      auto input = arg.getDefiningOp<pact::InputOp>();
-      if (!input || dimsOf(arg).size() != 2 || dimsOf(arg)[1] != dot.getOver())
-        return refusal("operator {0}: node '{1}': operands must be matrices "
-                       "whose rows lie along '{2}'",
-                       op.getSymName(), dot.getNode(), dot.getOver());
-      tensor = input.getTensor().str();
+    for (unsigned i = 0; i < 2; ++i) {
+      llvm::Expected<std::string> tensor = operandOf(op, dot, i, family);
+      if (!tensor)
+        return tensor.takeError();
+      tensors[i] = *tensor;
     }
     if (family.a.empty())
       family.a = tensors[0];
@@ -129,7 +166,8 @@ llvm::Expected<TileFamily> lowering::tileFamily(pact::OperatorOp op) {
   }
   pact::ReduceOp first = family.dots.front();
   family.rowDim = dimsOf(first.getArgs()[0])[0];
-  family.colDim = dimsOf(first.getArgs()[1])[0];
+  SmallVector<std::string> rightDims = dimsOf(first.getArgs()[1]);
+  family.colDim = rightDims[rightDims.size() - 2];
   family.depthDim = first.getOver().str();
   SmallVector<std::string> resultDims = {family.rowDim, family.colDim};
   bool laidOut = dimsOf(family.output.getValue()) == resultDims;
@@ -141,7 +179,7 @@ llvm::Expected<TileFamily> lowering::tileFamily(pact::OperatorOp op) {
   for (pact::InputOp input : op.getOps<pact::InputOp>()) {
     SmallVector<std::string> dims = dimsOf(input.getResult());
     bool isElementwise = llvm::any_of(input->getUsers(), [](Operation *user) {
-      return !isa<pact::ReduceOp>(user);
+      return !isa<pact::ReduceOp, pact::TakeOp, pact::SegmentOp>(user);
     });
     if (!isElementwise)
       continue;
@@ -153,6 +191,19 @@ llvm::Expected<TileFamily> lowering::tileFamily(pact::OperatorOp op) {
                      family.colDim);
     family.others.push_back(input);
   }
+  for (pact::TakeOp take : op.getOps<pact::TakeOp>())
+    if (!llvm::all_of(take->getUsers(), llvm::IsaPred<pact::ReduceOp>))
+      return refusal("operator {0}: what is taken over '{1}' is used beside "
+                     "products",
+                     op.getSymName(), take.getOver());
+  if (family.segments)
+    for (pact::ReduceOp dot : family.dots) {
+      auto take = dot.getArgs()[1].getDefiningOp<pact::TakeOp>();
+      if (!take || segmentOf(take).getOver() != family.rowDim)
+        return refusal("operator {0}: node '{1}': segments of tiles are of "
+                       "'{2}', for every product",
+                       op.getSymName(), dot.getNode(), family.rowDim);
+    }
   return family;
 }
 
@@ -310,7 +361,8 @@ std::optional<std::string> lowering::whyNot(pact::ContractOp contract,
       if (llvm::Error error = checkEpilogue(contract, op, *family))
         return error;
     for (const std::string &dim :
-         {family->rowDim, family->colDim, family->depthDim}) {
+         {family->rowDim, family->colDim, family->depthDim,
+          family->segments ? family->segments->boundDim : family->rowDim}) {
       int64_t most = dim == family->depthDim ? kMostTileDepth : kMostTileRows;
       auto extent = contract.getDims().getAs<IntegerAttr>(dim);
       if (extent && extent.getInt() > most)

@@ -26,6 +26,12 @@ struct TileFamily {
   std::string a; // tensors
   llvm::SmallVector<std::string> b;
   std::string rowDim, colDim, depthDim;
+  /// Where each row has its own matrix of every `b`: how they are cut.
+  struct Segments {
+    std::string offsets;          ///< the tensor
+    std::string boundDim, stackDim; ///< of offsets, and of matrices
+  };
+  std::optional<Segments> segments;
   /// Other inputs: matrices like the result, and vectors along its rows or its
   /// columns.
   llvm::SmallVector<pact::InputOp> others;

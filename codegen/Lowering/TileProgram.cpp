@@ -31,6 +31,15 @@ Value TileProgram::view(StringRef tensor, StringRef rowDim, StringRef colDim) {
   return tile::ViewOp::create(
       builder, loc, tile::ViewType::get(builder.getContext(), typeOf(tensor)),
       func.slot(tensor), func.slot(rowDim), func.slot(colDim),
+      func.slot((tensor + ":0").str()), Value(), Value(), StringAttr());
+}
+
+Value TileProgram::stackOf(StringRef tensor, StringRef rowDim,
+                           StringRef colDim) {
+  return tile::ViewOp::create(
+      builder, loc, tile::ViewType::get(builder.getContext(), typeOf(tensor)),
+      func.slot(tensor), func.slot(rowDim), func.slot(colDim),
+      func.slot((tensor + ":1").str()), func.slot(family.segments->stackDim),
       func.slot((tensor + ":0").str()), StringAttr());
 }
 
@@ -43,24 +52,26 @@ Value TileProgram::viewOf(pact::InputOp input) {
   return tile::ViewOp::create(
       builder, loc, tile::ViewType::get(builder.getContext(), typeOf(tensor)),
       func.slot(tensor), func.slot(family.rowDim), func.slot(family.colDim),
-      Value(),
+      Value(), Value(), Value(),
       builder.getStringAttr(dims.front() == family.rowDim ? "rows" : "cols"));
 }
 
 void TileProgram::forEachBlock(Body body) {
   Value first = tile::ProgramOp::create(builder, loc, builder.getI32Type());
   Value step = tile::ProgramsOp::create(builder, loc, builder.getI32Type());
+  if (family.segments)
+    return forEachSegment(first, step, body);
   Value all = arith::MulIOp::create(builder, loc, rowBlocks, colBlocks);
   auto loop = scf::ForOp::create(builder, loc, first, all, step);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
-  blockAt(loop.getInductionVar(), body);
+  blockAt(loop.getInductionVar(), rowBlocks, body);
 }
 
 /// Blocks in the order in which programs take them: groups of neighbouring rows
 /// of blocks, and within a group column by column. Programs that run at one
 /// time then share rows of both operands.
-void TileProgram::blockAt(Value index, Body body) {
+void TileProgram::blockAt(Value index, Value rowBlocks, Body body) {
   auto mul = [&](Value x, Value y) -> Value {
     return arith::MulIOp::create(builder, loc, x, y);
   };
@@ -114,8 +125,8 @@ SmallVector<Value> TileProgram::loadOthers(Value row, Value col) {
 SmallVector<Value> TileProgram::await(ValueRange sums) {
   SmallVector<Value> complete;
   for (Value each : sums)
-    complete.push_back(tile::AwaitOp::create(builder, loc,
-                                             valuesOf(accumulator), each));
+    complete.push_back(tile::AwaitOp::create(
+        builder, loc, valuesOf(accumulator), each, exists));
   return complete;
 }
 
@@ -151,7 +162,9 @@ void TileProgram::emit() {
     blockB.push_back(tile::BlockType::get(context, schedule.getN(),
                                           schedule.getK(), typeOf(tensor)));
     blocks.push_back(blockB.back());
-    b.push_back(view(tensor, family.colDim, family.depthDim));
+    b.push_back(family.segments
+                    ? stackOf(tensor, family.colDim, family.depthDim)
+                    : view(tensor, family.colDim, family.depthDim));
   }
   for (pact::InputOp input : family.others)
     others.push_back(viewOf(input));
@@ -159,6 +172,8 @@ void TileProgram::emit() {
   rowBlocks = blocksOf(family.rowDim, schedule.getM());
   colBlocks = blocksOf(family.colDim, schedule.getN());
   depthBlocks = blocksOf(family.depthDim, schedule.getK());
+  if (family.segments)
+    checkSegments();
   if (schedule.packsOwn())
     return computeAlone();
   pipe = tile::PipeOp::create(

@@ -21,6 +21,7 @@ public:
 
 private:
   using Body = llvm::function_ref<void(mlir::Value row, mlir::Value col)>;
+  using Values = llvm::SmallVector<mlir::Value>;
 
   mlir::Type typeOf(llvm::StringRef tensor) {
     return cast<mlir::TypeAttr>(contract.getTypes().get(tensor)).getValue();
@@ -42,6 +43,9 @@ private:
   mlir::Value view(llvm::StringRef tensor, llvm::StringRef rowDim,
                    llvm::StringRef colDim);
   mlir::Value viewOf(pact::InputOp input);
+  /// A stack of matrices whose rows and columns are these dims.
+  mlir::Value stackOf(llvm::StringRef tensor, llvm::StringRef rowDim,
+                      llvm::StringRef colDim);
   void forEachBlock(Body body);
   /// Stages of one chain.
   struct Stages {
@@ -51,13 +55,19 @@ private:
   /// A loop over stages from `first` to `end`.
   mlir::scf::ForOp forEachStage(mlir::Value first, mlir::Value end,
                                 mlir::ValueRange carried);
-  void blockAt(mlir::Value index, Body body);
+  void blockAt(mlir::Value index, mlir::Value rowBlocks, Body body);
   tile::PendingType sumsType();
   tile::ValuesType valuesOf(mlir::Type element);
   llvm::SmallVector<mlir::Value> loadOthers(mlir::Value row, mlir::Value col);
   /// One for each product, complete.
   llvm::SmallVector<mlir::Value> await(mlir::ValueRange sums);
   mlir::Value epilogue(mlir::ValueRange sums, mlir::ValueRange others);
+
+  // TileSegments.cpp: rows that are cut at offsets.
+  void checkSegments();
+  mlir::Value offsetAt(mlir::Value index);
+  void forEachSegment(mlir::Value first, mlir::Value step, Body body);
+  mlir::Value mostBlocks();
 
   // TileMerges.cpp
   Stages stagesOf(const PartTree &chain);
@@ -119,6 +129,12 @@ private:
   struct {
     mlir::Value stages, row, col;
   } early;
+  /// Where there are segments: whether the offsets are good, how many segments
+  /// there then are, and how many rows and matrices.
+  mlir::Value isGood, segments, rows, matrices;
+  /// Of the segment of a block: its first row and the one behind the last, the
+  /// matrix that it takes, and whether there is one.
+  mlir::Value start, end, matrix, exists;
   mlir::Value rowBlocks, colBlocks, depthBlocks;
   tile::BlockType blockA;
   llvm::SmallVector<tile::BlockType> blockB;

@@ -40,7 +40,8 @@ void TileProgram::countRows() {
   isOneRow = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ule, all,
                                    most);
   boxRows = arith::SelectOp::create(builder, loc, isOneRow, all,
-                                    i32(boxRowsOf(schedule)));
+                                    i32(boxRowsOf(schedule,
+                                                  bool(family.segments))));
 }
 
 /// Rows that do not exist take the copy unit longer than those that do. So a box
@@ -50,8 +51,14 @@ void TileProgram::countRows() {
 /// depends on row i of the first operand alone, and such a row is not put.
 void TileProgram::countBoxes(Value row) {
   Value all = narrow(func.slot(family.rowDim)), most = i32(schedule.getM());
+  // Of a segment those that follow it are left out too.
+  Value last = family.segments ? end : all;
+  if (family.segments)
+    isOneRow = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::ule,
+        arith::SubIOp::create(builder, loc, end, start), most);
   Value exist = arith::MinUIOp::create(
-      builder, loc, arith::SubIOp::create(builder, loc, all, row), most);
+      builder, loc, arith::SubIOp::create(builder, loc, last, row), most);
   boxes = arith::DivUIOp::create(
       builder, loc,
       arith::AddIOp::create(builder, loc, exist,
@@ -83,7 +90,8 @@ void TileProgram::fetchStage(Value row, Value col, Value stage, Value fetched) {
   UnitAttr negative =
       family.absent == Absent::Negative ? builder.getUnitAttr() : UnitAttr();
   tile::FetchOp::create(builder, loc, a, row, depth, stored.getResult(0), boxes,
-                        boxRows, /*once=*/Value(), /*unless=*/Value(), negative);
+                        boxRows, /*once=*/Value(), /*unless=*/Value(),
+                        /*matrix=*/Value(), negative);
   Value unless;
   if (fetched)
     unless = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
@@ -163,7 +171,7 @@ void TileProgram::consume(Value number) {
       return complete;
     });
     tile::PutOp::create(builder, loc, epilogue(sums, loaded), result, above,
-                        col);
+                        col, end);
   });
 }
 
@@ -234,7 +242,7 @@ void TileProgram::copyAndConsume(Value number) {
       return await(sums);
     });
     tile::PutOp::create(builder, loc, epilogue(complete, loaded), result,
-                        ownRow(number, row), col);
+                        ownRow(number, row), col, end);
   });
 }
 

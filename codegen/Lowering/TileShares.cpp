@@ -77,7 +77,8 @@ void TileThreads::fetch(tile::FetchOp op) {
       Value last = emit.add(view.getRows(), -1);
       copyPiece(
           to.at(emit, row, i * round, column),
-          addressOf(view, emit.select(exists, wide, last), emit.wide(first)),
+          addressOf(view, emit.select(exists, wide, last), emit.wide(first),
+                    op.getMatrix()),
           exists);
     }
     if (!async)
@@ -109,20 +110,27 @@ Value TileThreads::hasAlignedRows(tile::ViewOp view) {
                                            view->getOperand(0));
   Value bits = LLVM::OrOp::create(builder, loc, address,
                                   emit.mul(view.getStride(), bytes));
+  if (view.getApart())
+    bits = LLVM::OrOp::create(builder, loc, bits,
+                              emit.mul(view.getApart(), bytes));
   Value rest =
       LLVM::AndOp::create(builder, loc, bits, emit.i64(kPieceBytes - 1));
   return LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, rest,
                               emit.i64(0));
 }
 
-/// Of an element at (row, col): i64.
-Value TileThreads::addressOf(tile::ViewOp view, Value row, Value col) {
+/// Of an element at (row, col): i64, of a matrix: i32.
+Value TileThreads::addressOf(tile::ViewOp view, Value row, Value col,
+                             Value matrix) {
   Emit emit{builder, loc};
   Value buffer = view->getOperand(0);
   Value at = view.getAlong() == "rows" ? row : col;
   if (view.getStride())
     at =
         emit.add(LLVM::MulOp::create(builder, loc, row, view.getStride()), col);
+  if (matrix)
+    at = emit.add(at, LLVM::MulOp::create(builder, loc, emit.wide(matrix),
+                                          view.getApart()));
   return LLVM::GEPOp::create(
       builder, loc, buffer.getType(),
       builder.getIntegerType(
@@ -149,7 +157,7 @@ Value TileThreads::wholePiece(tile::FetchOp op, Value row, Value first) {
   Value exists = emit.isLess(wide, view.getRows());
   Value from =
       addressOf(view, emit.select(exists, wide, emit.add(view.getRows(), -1)),
-                emit.wide(first));
+                emit.wide(first), op.getMatrix());
   Value loaded =
       LLVM::LoadOp::create(builder, loc, words, from, unsigned(kPieceBytes));
   Value zero = absentElement(op);
@@ -183,7 +191,7 @@ Value TileThreads::pieceOfElements(tile::FetchOp op, Value row, Value first) {
                                     emit.isLess(col, view.getCols()));
   // The first element of a tensor always exists.
   Value from = addressOf(view, emit.select(there, wideRow, emit.i64(0)),
-                         emit.select(there, col, emit.i64(0)));
+                         emit.select(there, col, emit.i64(0)), op.getMatrix());
   Value element =
       LLVM::LoadOp::create(builder, loc, zero.getType(), from, bits / 8);
   auto constant = [&](int64_t value) {

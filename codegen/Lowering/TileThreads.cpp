@@ -220,10 +220,9 @@ LogicalResult TileThreads::convert(Operation *op) {
         return success();
       })
       .Case([&](tile::DotOp op) { return dot(op), success(); })
-      .Case([&](tile::AwaitOp op) {
-        values[op.getResult()] = products->elements(emit, op->getOperand(0));
-        return success();
-      })
+      .Case([&](tile::AwaitOp op) { return await(op), success(); })
+      .Case([&](tile::OffsetOp op) { return offset(op), success(); })
+      .Case([&](tile::FaultOp op) { return fault(op), success(); })
       .Case([&](tile::MapOp op) { return map(op); })
       // Every map is computed where it stands.
       .Case([&](tile::HoldOp op) {
@@ -235,6 +234,46 @@ LogicalResult TileThreads::convert(Operation *op) {
       .Default([&](Operation *op) {
         return op->emitOpError() << "has no form where consumers copy";
       });
+}
+
+/// NaN where there is nothing that was multiplied.
+void TileThreads::await(tile::AwaitOp op) {
+  Emit emit{builder, loc};
+  SmallVector<Value> &all = values[op.getResult()];
+  all = products->elements(emit, op->getOperand(0));
+  if (!op.getExists())
+    return;
+  auto element = cast<FloatType>(op.getResult().getType().getElementType());
+  Value none = LLVM::ConstantOp::create(
+      builder, loc, element,
+      builder.getFloatAttr(element,
+                           APFloat::getQNaN(element.getFloatSemantics())));
+  for (Value &each : all)
+    each = emit.select(op.getExists(), each, none);
+}
+
+void TileThreads::offset(tile::OffsetOp op) {
+  Emit emit{builder, loc};
+  Value buffer = op->getOperand(0);
+  Value at = LLVM::GEPOp::create(builder, loc, buffer.getType(),
+                                 builder.getI32Type(), buffer,
+                                 ValueRange{emit.wide(op.getIndex())});
+  op.getResult().replaceAllUsesWith(LLVM::LoadOp::create(
+      builder, loc, builder.getI32Type(), at, /*alignment=*/4));
+}
+
+/// Threads that meet a fault write the same word.
+void TileThreads::fault(tile::FaultOp op) {
+  Emit emit{builder, loc};
+  Value word = op->getOperand(0);
+  Value null = LLVM::ZeroOp::create(builder, loc, word.getType());
+  Value given = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne,
+                                     word, null);
+  auto branch = scf::IfOp::create(
+      builder, loc, LLVM::AndOp::create(builder, loc, op.getMask(), given));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  LLVM::StoreOp::create(builder, loc, emit.i32(1), word, /*alignment=*/4);
 }
 
 void TileThreads::roles(tile::RolesOp op) {

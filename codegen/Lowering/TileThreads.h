@@ -81,6 +81,9 @@ private:
   void blocksAt(tile::PipeOp pipe, mlir::Value cursor,
                 mlir::ResultRange blocks);
   void dot(tile::DotOp op);
+  void offset(tile::OffsetOp op);
+  void fault(tile::FaultOp op);
+  void await(tile::AwaitOp op);
 
   // TileShares.cpp: copies.
   void fetch(tile::FetchOp op);
@@ -90,7 +93,8 @@ private:
   mlir::Value pieceOfElements(tile::FetchOp op, mlir::Value row,
                               mlir::Value first);
   mlir::Value absentElement(tile::FetchOp op);
-  mlir::Value addressOf(tile::ViewOp view, mlir::Value row, mlir::Value col);
+  mlir::Value addressOf(tile::ViewOp view, mlir::Value row, mlir::Value col,
+                        mlir::Value matrix = mlir::Value());
 
   // TileElements.cpp: what becomes of sums.
   mlir::LogicalResult map(tile::MapOp op);
@@ -99,7 +103,7 @@ private:
   mlir::Value loadElement(tile::LoadOp op, size_t i);
   void put(tile::PutOp op);
   void store(tile::PutOp op, mlir::ValueRange run, mlir::Value row,
-             mlir::Value col, bool isWhole);
+             mlir::Value col, mlir::Value end, bool isWhole);
 
   Machine machine;
   tile::ScheduleAttr schedule;

@@ -90,9 +90,12 @@ void TileKernel::copyPanels(tile::FetchOp op, Value row, Value to, Value every,
   for (int64_t panel = 0; panel < place.panels; ++panel) {
     Value at = panel ? add(to, i32(panel * place.panelStep)) : to;
     Value col = panel ? add(op.getCol(), i32(panel * map.cols)) : op.getCol();
+    SmallVector<Value> coordinates = {col, row};
+    if (op.getMatrix())
+      coordinates.push_back(op.getMatrix());
     NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
         builder, loc, toCluster(shared(at)), mapArgument(map),
-        ValueRange{col, row}, barrier, ValueRange(), every, policy,
+        coordinates, barrier, ValueRange(), every, policy,
         NVVM::TMALoadModeAttr::get(builder.getContext(),
                                    NVVM::TMALoadMode::TILE),
         builder.getBoolAttr(false), NVVM::CTAGroupKindAttr(), Value());
@@ -155,13 +158,25 @@ Value TileKernel::hasAlignedRows(tile::ViewOp view) {
   int64_t bytes = view.getType().getElementType().getIntOrFloatBitWidth() / 8;
   Value address = LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(),
                                            view->getOperand(0));
-  Value stride =
-      LLVM::MulOp::create(builder, loc, view.getStride(), i64(bytes));
-  Value rest = LLVM::AndOp::create(
-      builder, loc, LLVM::OrOp::create(builder, loc, address, stride),
-      i64(kPiece - 1));
+  Value bits = address;
+  for (Value stride : {view.getStride(), view.getApart()})
+    if (stride)
+      bits = LLVM::OrOp::create(
+          builder, loc, bits,
+          LLVM::MulOp::create(builder, loc, stride, i64(bytes)));
+  Value rest = LLVM::AndOp::create(builder, loc, bits, i64(kPiece - 1));
   return LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, rest,
                               i64(0));
+}
+
+/// Where the matrix of a stack begins, in elements; none of another view.
+Value TileKernel::matrixAt(tile::FetchOp op) {
+  if (!op.getMatrix())
+    return {};
+  auto view = op.getView().getDefiningOp<tile::ViewOp>();
+  Value number = LLVM::SExtOp::create(builder, loc, builder.getI64Type(),
+                                      op.getMatrix());
+  return LLVM::MulOp::create(builder, loc, number, view.getApart());
 }
 
 /// One load where the piece is aligned and within the extents; or element by
@@ -181,6 +196,8 @@ Value TileKernel::loadPiece(tile::FetchOp op, Value row, Value column,
   Value exists = isLess(inRow, view.getRows());
   Value start =
       add(LLVM::MulOp::create(builder, loc, inRow, view.getStride()), first);
+  if (Value matrix = matrixAt(op))
+    start = add(start, matrix);
   auto at = [&](Value offset) -> Value {
     Value buffer = view->getOperand(0);
     return LLVM::GEPOp::create(builder, loc, buffer.getType(), element, buffer,

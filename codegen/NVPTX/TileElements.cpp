@@ -31,7 +31,7 @@ size_t TileKernel::portionOf() {
 }
 
 TileKernel::Place TileKernel::placeOf(tile::ViewOp view, Value row, Value col,
-                                      tile::ValuesType values) {
+                                      tile::ValuesType values, Value end) {
   auto wide = [&](Value value) -> Value {
     return LLVM::SExtOp::create(builder, loc, builder.getI64Type(), value);
   };
@@ -48,6 +48,8 @@ TileKernel::Place TileKernel::placeOf(tile::ViewOp view, Value row, Value col,
   if (values.getRows() < kDotRows)
     place.end = LLVM::SMinOp::create(builder, loc, place.end,
                                      add(above, i64(values.getRows())));
+  if (end)
+    place.end = LLVM::SMinOp::create(builder, loc, place.end, wide(end));
   place.col = add(left, wide(mul(inQuad, 2)));
   // Rows do not count where all have the same elements.
   int64_t bytes = 2 * elementBytes(place.element);

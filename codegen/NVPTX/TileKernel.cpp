@@ -258,6 +258,8 @@ LogicalResult TileKernel::convert(Operation *op) {
         return op->getResult(0).replaceAllUsesWith(number), success();
       })
       .Case<tile::ViewOp, tile::PipeOp>([](Operation *) { return success(); })
+      .Case([&](tile::OffsetOp op) { return offset(op), success(); })
+      .Case([&](tile::FaultOp op) { return fault(op), success(); })
       .Case([&](tile::RolesOp op) { return roles(op), success(); })
       .Case([&](tile::EarlyOp op) {
         return blocksAt(op.getPipe(), op.getNumber(), op.getBlocks()),
@@ -300,6 +302,28 @@ LogicalResult TileKernel::convert(Operation *op) {
       .Default([](Operation *op) {
         return op->emitOpError("has no form on sm_90a");
       });
+}
+
+void TileKernel::offset(tile::OffsetOp op) {
+  Value index = LLVM::SExtOp::create(builder, loc, builder.getI64Type(),
+                                     op.getIndex());
+  Value buffer = op->getOperand(0);
+  Value at = LLVM::GEPOp::create(builder, loc, buffer.getType(),
+                                 builder.getI32Type(), buffer,
+                                 ValueRange{index});
+  op.getResult().replaceAllUsesWith(LLVM::LoadOp::create(
+      builder, loc, builder.getI32Type(), at, /*alignment=*/4));
+}
+
+/// Threads that meet a fault write the same word.
+void TileKernel::fault(tile::FaultOp op) {
+  Value word = op->getOperand(0);
+  Value null = LLVM::ZeroOp::create(builder, loc, word.getType());
+  Value given = LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne,
+                                     word, null);
+  guarded(LLVM::AndOp::create(builder, loc, op.getMask(), given), [&] {
+    LLVM::StoreOp::create(builder, loc, i32(1), word, /*alignment=*/4);
+  });
 }
 
 //===- roles

@@ -36,6 +36,8 @@ private:
   void initialise(const TileLayout::Pipe &place, int64_t stages);
   void meetCluster();
   mlir::LogicalResult convert(mlir::Operation *op);
+  void offset(tile::OffsetOp op);
+  void fault(tile::FaultOp op);
   void roles(tile::RolesOp op);
 
   // TilePipes.cpp
@@ -64,6 +66,7 @@ private:
   void fetchPlain(tile::FetchOp op);
   void copyPanel(tile::FetchOp op, int64_t panel);
   mlir::Value hasAlignedRows(tile::ViewOp view);
+  mlir::Value matrixAt(tile::FetchOp op);
   mlir::Value loadPiece(tile::FetchOp op, mlir::Value row, mlir::Value column,
                         mlir::Value aligned);
   bool isCluster() const { return schedule.getCluster() > 1; }
@@ -88,8 +91,9 @@ private:
     mlir::Value end;      // of rows
     mlir::Value isWhole;  // within the extents, and pairs are aligned
   };
+  /// Rows of values from `end` on, if it is given, are not there.
   Place placeOf(tile::ViewOp view, mlir::Value row, mlir::Value col,
-                tile::ValuesType values);
+                tile::ValuesType values, mlir::Value end = mlir::Value());
   mlir::Value pointerTo(const Place &place, int64_t j, int64_t h, int64_t i);
   mlir::Value hasRow(const Place &place, int64_t h);
   mlir::Value hasCol(const Place &place, int64_t j, int64_t i);
@@ -113,6 +117,7 @@ private:
   mlir::Value mapPair(tile::MapOp op, llvm::ArrayRef<mlir::Value> pairs);
   mlir::Value narrow(mlir::Value pair, mlir::FloatType to);
   mlir::LogicalResult put(tile::PutOp op);
+  mlir::LogicalResult putClipped(tile::PutOp op);
   mlir::LogicalResult putStaged(tile::PutOp op);
   mlir::LogicalResult putDirect(tile::PutOp op);
   void stagePairs(llvm::ArrayRef<mlir::Value> results, int64_t part,

@@ -172,8 +172,19 @@ int64_t codegen::boxCols(Type element) {
   return kSwizzledRow / elementBytes(element);
 }
 
+/// Whether values are made of elements of a tensor.
+static bool loadsElements(Value values) {
+  if (auto map = values.getDefiningOp<tile::MapOp>())
+    return llvm::any_of(map.getValues(), loadsElements);
+  return bool(values.getDefiningOp<tile::LoadOp>());
+}
+
 bool codegen::isStaged(tile::PutOp put, tile::ScheduleAttr schedule) {
   tile::ValuesType type = put.getValues().getType();
+  // Rows that end within a tensor leave in two ways, and what is loaded for one
+  // is not there for the other.
+  if (put.getEnd() && loadsElements(put.getValues()))
+    return false;
   return schedule.copiesInBulk() && elementBytes(type.getElementType()) <= 4 &&
          type.getRows() == kDotRows &&
          type.getCols() % boxCols(type.getElementType()) == 0;
@@ -198,13 +209,14 @@ TensorMap TileLayout::mapOf(tile::FuncOp func, tile::FetchOp fetch) const {
   return {tensorOf(func, fetch.getView().getDefiningOp<tile::ViewOp>()).str(),
           place.isShared ? place.rows / schedule.getCluster() : place.rows,
           boxCols(fetch.getBlock().getType().getElementType()),
-          fetch.getBoxes() ? lowering::boxRowsOf(schedule) : 0};
+          fetch.getBoxes() ? lowering::boxRowsOf(schedule, isCut) : 0};
 }
 
 llvm::Expected<TileLayout> codegen::layOut(tile::FuncOp func) {
   TileLayout layout;
   tile::ScheduleAttr schedule = func.getSchedule();
   layout.threads = (1 + schedule.consumersPerUnit()) * kWarpgroup;
+  func.walk([&](tile::OffsetOp) { layout.isCut = true; });
   llvm::Error error = llvm::Error::success();
   func.walk([&](tile::DotOp dot) {
     if (!error)

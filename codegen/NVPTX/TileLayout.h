@@ -35,6 +35,7 @@ struct TileLayout {
   int64_t threads = 0;
   /// Dynamic shared memory, from an address that kSwizzleAtom divides.
   int64_t sharedBytes = 0;
+  bool isCut = false; ///< rows are, at offsets
   /// In the order of the arguments that follow those of the slots.
   std::vector<TensorMap> maps;
   /// Where a CTA has a block of a stage: in panels of a swizzled row's width.

@@ -160,6 +160,14 @@ void TileKernel::await(tile::AwaitOp op) {
       assembly(registers, operands, "wgmma.wait_group.sync.aligned 0;",
                llvm::join(constraints, ","));
   auto pair = VectorType::get({2}, registers.getBody().front());
+  Value none;
+  if (op.getExists()) {
+    auto element = cast<FloatType>(pair.getElementType());
+    none = LLVM::ConstantOp::create(
+        builder, loc, pair,
+        DenseElementsAttr::get(
+            pair, APFloat::getQNaN(element.getFloatSemantics())));
+  }
   SmallVector<Value> &all = pairs[op.getResult()];
   for (size_t i = 0; i < operands.size(); i += 2) {
     Value both = LLVM::UndefOp::create(builder, loc, pair);
@@ -169,6 +177,8 @@ void TileKernel::await(tile::AwaitOp op) {
           LLVM::ExtractValueOp::create(builder, loc, complete,
                                        ArrayRef<int64_t>{int64_t(i + j)}),
           i32(j));
+    if (none)
+      both = LLVM::SelectOp::create(builder, loc, op.getExists(), both, none);
     all.push_back(both);
   }
 }

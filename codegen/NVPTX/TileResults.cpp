@@ -102,10 +102,25 @@ static constexpr int64_t kPartPairs = 4;
 
 LogicalResult TileKernel::put(tile::PutOp op) {
   bool isStaged = layout.stagings && codegen::isStaged(op, schedule);
-  LogicalResult done = isStaged ? putStaged(op) : putDirect(op);
+  LogicalResult done = isStaged ? putClipped(op) : putDirect(op);
   if (failed(done))
     return op->emitOpError("of arithmetic without a form on sm_90a");
   return success();
+}
+
+/// The copy unit knows no end of rows but the tensor's.
+LogicalResult TileKernel::putClipped(tile::PutOp op) {
+  if (!op.getEnd())
+    return putStaged(op);
+  Value last = add(op.getRow(), i32(op.getValues().getType().getRows() - 1));
+  auto branch = scf::IfOp::create(builder, loc, isLess(last, op.getEnd()),
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  if (failed(putStaged(op)))
+    return failure();
+  builder.setInsertionPointToStart(branch.elseBlock());
+  return putDirect(op);
 }
 
 /// Through shared memory: warps lay elements where the copy unit looks for
@@ -224,7 +239,7 @@ void TileKernel::stageWide(ArrayRef<Value> results, int64_t part,
 LogicalResult TileKernel::putDirect(tile::PutOp op) {
   tile::ValuesType type = op.getValues().getType();
   Place place = placeOf(op.getView().getDefiningOp<tile::ViewOp>(), op.getRow(),
-                        op.getCol(), type);
+                        op.getCol(), type, op.getEnd());
   unsigned bytes = place.element.getIntOrFloatBitWidth() / 8;
   size_t count = size_t(kDotRows * type.getCols() / kWarpgroup / 2);
   for (size_t first = 0; first < count; first += kPartPairs) {

@@ -9,10 +9,14 @@ using namespace mlir;
 using namespace bitpact;
 using namespace bitpact::interpreter;
 
-std::optional<int64_t> TileView::elementAt(int64_t row, int64_t col) const {
+std::optional<int64_t> TileView::elementAt(int64_t row, int64_t col,
+                                           int64_t matrix) const {
   if (row < 0 || col < 0 || row >= rows || col >= cols)
     return std::nullopt;
-  return buffer->elementAt(row * rowStride + col * colStride).value_or(-1);
+  if (matrix < 0 || matrix >= count)
+    return -1;
+  return buffer->elementAt(matrix * apart + row * rowStride + col * colStride)
+      .value_or(-1);
 }
 
 InFlightDiagnostic TileMachine::error(const Role &role, Operation *op) {
@@ -39,7 +43,7 @@ LogicalResult TileMachine::bindSlots(Role &role) {
     std::string name = cast<StringAttr>(attr).str();
     BlockArgument argument = func.getBody().getArgument(i);
     if (isa<kernel::BufferType>(argument.getType())) {
-      if (!buffers.count(name))
+      if (!buffers.count(name) && name != kernel::FuncOp::kFaultSlot)
         return func.emitError()
                << "nothing was given for slot '" << name << "'";
       continue;
@@ -77,16 +81,36 @@ LogicalResult TileMachine::runProgram() {
   Role outer;
   if (failed(bindSlots(outer)))
     return failure();
+  // What stands before the roles a producer does before it waits.
+  func.walk([&](tile::ReadyOp) { outer.ready = false; });
   if (func.getBody().front().getOps<tile::RolesOp>().empty())
     return runAlone(outer);
   for (Operation &op : func.getBody().front()) {
     LogicalResult done = isa<tile::RolesOp>(op)
                              ? runRoles(outer, cast<tile::RolesOp>(op))
-                             : success(execute(outer, op) == Outcome::Went);
+                             : runBefore(outer, op);
     if (failed(done))
       return failure();
   }
   return finish();
+}
+
+/// An operation before the roles, which may be a loop.
+LogicalResult TileMachine::runBefore(Role &role, Operation &op) {
+  auto loop = dyn_cast<scf::ForOp>(op);
+  if (!loop)
+    return success(execute(role, op) == Outcome::Went);
+  if (failed(enter(role, loop)))
+    return failure();
+  while (!role.frames.empty()) {
+    Operation *at = &*role.frames.back().at;
+    Outcome outcome = step(role);
+    if (outcome == Outcome::Failed)
+      return failure();
+    if (outcome == Outcome::Waits)
+      return error(role, at) << "waits before there are roles";
+  }
+  return success();
 }
 
 LogicalResult TileMachine::runAlone(Role &role) {
@@ -281,6 +305,11 @@ TileMachine::Outcome TileMachine::execute(Role &role, Operation &op) {
       .Case([&](tile::HoldOp each) { return outcomeOf(hold(role, each)); })
       .Case([&](tile::PutOp each) { return outcomeOf(store(role, each)); })
       .Case([&](tile::ViewOp each) { return outcomeOf(view(role, each)); })
+      .Case([&](tile::OffsetOp each) { return outcomeOf(offset(role, each)); })
+      .Case([&](tile::FaultOp each) {
+        faulted |= number(role, each.getMask()) != 0;
+        return Outcome::Went;
+      })
       .Case([&](tile::MapOp map) {
         auto made = std::make_shared<TileValues>();
         made->map = map;

@@ -19,13 +19,16 @@ namespace bitpact::interpreter {
 
 /// A matrix in a tensor of the caller, as the kernel describes it: elements of
 /// neighbouring rows and columns lie so far apart. A vector is a matrix in
-/// which one of these is 0.
+/// which one of these is 0. A stack is of several, which lie so far apart.
 struct TileView {
   Buffer *buffer;
   int64_t rows, cols, rowStride, colStride;
+  int64_t count = 1, apart = 0;
   /// The element of the tensor; nothing beyond the extents of the view.
-  /// Inside of them, but outside of the tensor, it is -1.
-  std::optional<int64_t> elementAt(int64_t row, int64_t col) const;
+  /// Inside of them, but outside of the tensor, or of a matrix that the stack
+  /// does not have, it is -1.
+  std::optional<int64_t> elementAt(int64_t row, int64_t col,
+                                   int64_t matrix = 0) const;
 };
 
 /// What a block holds: a part of a view, elements beyond its extents as zero,
@@ -41,6 +44,7 @@ struct Window {
   bool packed = false;
   /// Rows that were copied, where not all were.
   std::optional<int64_t> copied = {};
+  int64_t matrix = 0; ///< of a stack
   bool holds(int64_t r) const { return !copied || r < *copied; }
   /// Columns that products take.
   int64_t present() const {
@@ -64,6 +68,7 @@ struct TileValues {
   std::vector<TileProduct> products;
   std::optional<Window> loaded;
   bool first = false; ///< the first product is the sum
+  bool absent = false; ///< the kernel says that they are not there: NaN
   mutable tile::MapOp map;
   std::vector<std::shared_ptr<const TileValues>> from;
   /// Those of `from` as they are, in a slot, the n-th that it took.
@@ -107,6 +112,8 @@ public:
         put(std::move(put)), sharesCopies(func.getSchedule().sharesCopies()) {}
 
   mlir::LogicalResult run();
+  /// Whether a program has set the fault word.
+  bool hasFault() const { return faulted; }
 
 private:
   /// The n-th filling of a pipe's stages.
@@ -169,6 +176,7 @@ private:
   enum class Outcome { Went, Waits, Failed };
 
   mlir::LogicalResult runProgram();
+  mlir::LogicalResult runBefore(Role &role, mlir::Operation &op);
   mlir::LogicalResult bindSlots(Role &role);
   mlir::LogicalResult runRoles(Role &outer, tile::RolesOp roles);
   Outcome step(Role &role);
@@ -176,7 +184,9 @@ private:
   mlir::LogicalResult scalar(Role &role, mlir::Operation &op);
   mlir::LogicalResult enter(Role &role, mlir::scf::ForOp loop);
   void leave(Role &role);
+  Buffer &bufferOf(mlir::Value slot);
   mlir::LogicalResult view(Role &role, tile::ViewOp op);
+  mlir::LogicalResult offset(Role &role, tile::OffsetOp op);
   size_t writerOf(const Role &role) const {
     return sharesCopies ? size_t(role.consumer) : 0;
   }
@@ -192,6 +202,9 @@ private:
   mlir::LogicalResult rows(Role &role, tile::RowsOp op);
   mlir::LogicalResult start(Role &role, tile::StartOp op);
   mlir::LogicalResult pack(Role &role, tile::PackOp op);
+  int64_t matrixOf(Role &role, mlir::Value matrix) {
+    return matrix ? number(role, matrix) : 0;
+  }
   mlir::LogicalResult dot(Role &role, tile::DotOp op);
   mlir::LogicalResult chain(Role &role, tile::ChainOp op);
   mlir::LogicalResult settle(Role &role, tile::SettleOp op);
@@ -225,7 +238,7 @@ private:
   const std::map<std::string, int64_t> &dims;
   int64_t programs, program = 0;
   Put put;
-  bool sharesCopies;
+  bool sharesCopies, faulted = false;
   std::vector<std::unique_ptr<TileView>> views;
   std::vector<std::unique_ptr<Pipe>> pipes;
 };

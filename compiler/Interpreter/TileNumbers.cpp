@@ -1,6 +1,7 @@
 // TileNumbers.cpp - a tile kernel run on bit patterns
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/Interpreter/Segments.h"
 #include "compiler/Interpreter/TileCoverage.h"
 #include "compiler/Interpreter/Tensors.h"
 #include "compiler/Interpreter/TileInterpreter.h"
@@ -21,7 +22,7 @@ FailureOr<uint64_t> bitsAt(tile::PutOp op, const Window &window, int64_t row,
                           << " of tensor '" << window.view->buffer->name
                           << "' was not copied";
   std::optional<int64_t> element =
-      window.view->elementAt(window.row + row, window.col + col);
+      window.view->elementAt(window.row + row, window.col + col, window.matrix);
   if (!element)
     return uint64_t(0);
   const Buffer &buffer = *window.view->buffer;
@@ -119,6 +120,8 @@ FailureOr<Cell> sumOf(tile::PutOp op, TermStore &terms,
 FailureOr<Cell> leafOf(tile::PutOp op, TermStore &terms,
                        const TileValues &values, Scalar format, int64_t row,
                        int64_t col) {
+  if (values.absent)
+    return Cell::of(notANumber(format));
   if (!values.loaded)
     return sumOf(op, terms, values, format, row, col);
   FailureOr<uint64_t> bits = bitsAt(op, *values.loaded, row, col);
@@ -132,7 +135,8 @@ FailureOr<Cell> leafOf(tile::PutOp op, TermStore &terms,
 FailureOr<Tensors> interpreter::interpretNumbers(tile::FuncOp func,
                                                  const Tensors &tensors,
                                                  const Dims &dims,
-                                                 int64_t programs) {
+                                                 int64_t programs,
+                                                 bool *fault) {
   auto found = buffersOf(func, tensors, [](const std::string &) { return 1; });
   if (failed(found))
     return failure();
@@ -164,8 +168,10 @@ FailureOr<Tensors> interpreter::interpretNumbers(tile::FuncOp func,
       }
     return success();
   };
-  if (failed(TileMachine(func, buffers, dims, programs, put).run()) ||
-      failed(coverage.finish(func, buffers)))
+  TileMachine machine(func, buffers, dims, programs, put);
+  if (failed(machine.run()) || failed(coverage.finish(func, buffers)))
     return failure();
+  if (fault)
+    *fault = machine.hasFault();
   return outputsOf(tensors, buffers);
 }

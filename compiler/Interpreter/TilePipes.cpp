@@ -7,16 +7,42 @@ using namespace mlir;
 using namespace bitpact;
 using namespace bitpact::interpreter;
 
+Buffer &TileMachine::bufferOf(mlir::Value slot) {
+  auto argument = cast<BlockArgument>(slot);
+  return buffers.at(
+      cast<StringAttr>(func.getSlots()[argument.getArgNumber()]).str());
+}
+
+LogicalResult TileMachine::offset(Role &role, tile::OffsetOp op) {
+  const Buffer &buffer = bufferOf(op.getBuffer());
+  int64_t index = number(role, op.getIndex());
+  int64_t count = int64_t(buffer.cells.size());
+  if (!role.ready)
+    return error(role, op) << "reads '" << buffer.name
+                           << "', which what precedes the launch may write";
+  if (index < 0 || index >= count)
+    return error(role, op) << "reads element " << index << " of '"
+                           << buffer.name << "', which has " << count;
+  const Cell &cell = buffer.cells[size_t(index)];
+  if (!cell.isConcrete())
+    return error(role, op) << "reads '" << buffer.name << "', which is not "
+                           << "known";
+  role.values[op] = int64_t(cell.bits);
+  return success();
+}
+
 LogicalResult TileMachine::view(Role &role, tile::ViewOp op) {
-  auto argument = cast<BlockArgument>(op.getBuffer());
-  StringRef name =
-      cast<StringAttr>(func.getSlots()[argument.getArgNumber()]).getValue();
   bool alongRows = op.getAlong() == "rows";
   int64_t rowStride =
       op.getStride() ? get<int64_t>(role, op.getStride()) : int64_t(alongRows);
-  views.push_back(std::make_unique<TileView>(TileView{
-      &buffers.at(name.str()), get<int64_t>(role, op.getRows()),
-      get<int64_t>(role, op.getCols()), rowStride, int64_t(!alongRows)}));
+  views.push_back(std::make_unique<TileView>(
+      TileView{&bufferOf(op.getBuffer()), get<int64_t>(role, op.getRows()),
+               get<int64_t>(role, op.getCols()), rowStride,
+               int64_t(!alongRows)}));
+  if (op.getCount()) {
+    views.back()->count = get<int64_t>(role, op.getCount());
+    views.back()->apart = get<int64_t>(role, op.getApart());
+  }
   role.values[op] = static_cast<const TileView *>(views.back().get());
   return success();
 }
@@ -81,6 +107,7 @@ LogicalResult TileMachine::fetch(Role &role, tile::FetchOp op) {
   Window window{
       from,    number(role, op.getRow()), number(role, op.getCol()), to.rows,
       to.cols, op.getNegative()};
+  window.matrix = matrixOf(role, op.getMatrix());
   if (op.getUnless() && number(role, op.getUnless())) {
     const std::optional<Window> &block = filling.blocks[to.number];
     if (!block || !(*block == window))
@@ -257,13 +284,17 @@ LogicalResult TileMachine::pack(Role &role, tile::PackOp op) {
   if (from->buffer->isOutput)
     return error(role, op) << "reads output '" << from->buffer->name << "'";
   tile::BlockType type = op.getType();
-  role.values[op] = Window{from,
-                           number(role, op.getRow()),
-                           number(role, op.getCol()),
-                           type.getRows(),
-                           type.getCols(),
-                           /*negative=*/false,
-                           /*packed=*/true};
+  Window window{from,
+                number(role, op.getRow()),
+                number(role, op.getCol()),
+                type.getRows(),
+                type.getCols(),
+                /*negative=*/false,
+                /*packed=*/true};
+  window.matrix = matrixOf(role, op.getMatrix());
+  if (op.getEnd())
+    window.copied = number(role, op.getEnd()) - window.row;
+  role.values[op] = window;
   return success();
 }
 
@@ -368,6 +399,7 @@ LogicalResult TileMachine::await(Role &role, tile::AwaitOp op) {
   auto made = std::make_shared<TileValues>();
   made->products = std::move((*chain)->products);
   made->first = (*chain)->first;
+  made->absent = op.getExists() && !this->number(role, op.getExists());
   (*chain)->awaited = true;
   role.values[op] = std::shared_ptr<const TileValues>(made);
   return success();

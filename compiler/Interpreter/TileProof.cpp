@@ -23,6 +23,10 @@ using namespace bitpact::interpreter;
 //     a lower one after it and several columns, and for one program, for few
 //     that each have many blocks, and for more than there are blocks; where a
 //     program is one block, for as many as there are.
+// Where rows are cut into segments, they are so with segments that are empty, of
+// one row, and of a row less than a block has, as many and one more; with one
+// segment of all rows; with more segments than there are matrices; and with
+// offsets that do not ascend from 0 to the extent.
 // What no small extent shows is an overflow of 32 bits, which
 // codegen/Lowering/TilePlan.h excludes by the extents that a launch may have.
 
@@ -31,7 +35,58 @@ namespace {
 struct Case {
   int64_t rows, cols, depth, programs;
   int64_t steady = 1;
+  std::vector<int64_t> offsets = {};
+  int64_t matrices = 1;
 };
+
+/// Lengths of segments that decide, and then what is left of the rows, in the
+/// order in which some are empty at both ends.
+std::vector<int64_t> segmentsOf(int64_t rows, int64_t m) {
+  std::vector<int64_t> offsets = {0, 0};
+  for (int64_t length : {int64_t(1), m - 1, int64_t(0), m, m + 1})
+    offsets.push_back(std::min(offsets.back() + length, rows));
+  offsets.push_back(rows);
+  offsets.push_back(rows);
+  return offsets;
+}
+
+/// The cases with segments instead of whole rows. A program that is one block
+/// is there as often as a launch has it.
+std::vector<Case> segmented(ArrayRef<Case> whole, tile::ScheduleAttr schedule) {
+  int64_t m = schedule.getM();
+  std::vector<Case> cases;
+  auto add = [&](Case one, std::vector<int64_t> offsets, int64_t matrices) {
+    one.offsets = std::move(offsets);
+    one.matrices = matrices;
+    if (schedule.packsOwn()) {
+      int64_t segments =
+          std::clamp(int64_t(one.offsets.size()) - 1, int64_t(1), one.rows);
+      one.programs = (one.rows + segments * (m - 1)) / m *
+                     ((one.cols - 1) / schedule.getN() + 1);
+    }
+    cases.push_back(std::move(one));
+  };
+  for (const Case &one : whole) {
+    std::vector<int64_t> offsets = segmentsOf(one.rows, m);
+    add(one, offsets, int64_t(offsets.size()) - 1);
+  }
+  Case few = whole.back();
+  few.programs = 3;
+  for (int64_t rows : {int64_t(1), m, 2 * m + 1}) {
+    few.rows = rows;
+    add(few, {0, rows}, 1);
+    add(few, {0, rows}, 3);
+    add(few, {0, rows, rows}, 1);                    // none of those left out
+    add(few, {0, std::min(rows, m - 1), rows}, 1);   // the second, mostly
+    add(few, {0, rows - 1}, 1);
+    add(few, {1, rows}, 1);
+    add(few, {0, rows + 1, rows}, 2);
+    add(few, {0, -1, rows}, 2);
+    add(few, {0}, 1);
+    add(few, {rows}, 1);
+  }
+  return cases;
+}
 
 std::set<int64_t> depthsOf(pact::ContractOp contract, pact::ReduceOp reduce,
                            tile::ScheduleAttr schedule, int64_t most) {
@@ -93,6 +148,8 @@ std::vector<Case> casesOf(pact::ContractOp contract, pact::OperatorOp op,
     for (int64_t depth : few)
       if (depths.count(depth))
         cases.push_back({m / 2 + 1, cols, depth, 2, /*steady=*/0});
+  if (!op.getOps<pact::SegmentOp>().empty())
+    return segmented(cases, schedule);
   return cases;
 }
 
@@ -117,8 +174,14 @@ LogicalResult interpreter::proveSchedule(pact::ContractOp contract,
       if (StringRef name = cast<StringAttr>(slot).getValue();
           name.ends_with(tile::kSteadySlot))
         dims[name.str()] = one.steady;
+    for (pact::SegmentOp segment : op.getOps<pact::SegmentOp>()) {
+      auto offsets = cast<pact::RealType>(segment.getOffsets().getType());
+      dims[offsets.getDims().front().str()] = int64_t(one.offsets.size());
+      for (Operation *user : segment->getUsers())
+        dims[cast<pact::TakeOp>(user).getOver().str()] = one.matrices;
+    }
     FailureOr<TreeReport> report =
-        interpretTrees(contract, op, func, dims, one.programs);
+        interpretTrees(contract, op, func, dims, one.programs, one.offsets);
     if (failed(report))
       return failure();
     if (report->equal())

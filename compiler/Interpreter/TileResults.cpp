@@ -55,6 +55,9 @@ LogicalResult TileMachine::store(Role &role, tile::PutOp op) {
   if (window.row < 0 || window.col < 0)
     return error(role, op) << "begins at row " << window.row << ", column "
                            << window.col;
+  if (op.getEnd())
+    window.rows = std::clamp(number(role, op.getEnd()) - window.row,
+                             int64_t(0), window.rows);
   auto values = get<std::shared_ptr<const TileValues>>(role, op.getValues());
   if (failed(use(role, op, *values)))
     return failure();

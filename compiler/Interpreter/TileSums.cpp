@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/Interpreter/TileSums.h"
 
+#include "compiler/Interpreter/Segments.h"
 #include "compiler/Interpreter/TreeReader.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -25,7 +26,7 @@ Element found(const Window &window, int64_t row, int64_t k) {
   if (!window.holds(row))
     return Element{window.view->buffer, -1};
   std::optional<int64_t> element =
-      window.view->elementAt(window.row + row, window.col + k);
+      window.view->elementAt(window.row + row, window.col + k, window.matrix);
   return element ? Element{window.view->buffer, *element} : Element{nullptr, 0};
 }
 
@@ -49,10 +50,15 @@ std::string textOf(const Element &element) {
 
 LogicalResult TileSums::declare(tile::FuncOp func) {
   for (int i : {0, 1}) {
-    operands[i] = reduce.getArgs()[i].getDefiningOp<pact::InputOp>();
-    if (!operands[i])
-      return func.emitError()
-             << "the interpreter of tiles knows dots of two tensors";
+    Value operand = reduce.getArgs()[i];
+    takes[i] = operand.getDefiningOp<pact::TakeOp>();
+    if (takes[i])
+      operand = takes[i].getOperand();
+    operands[i] = operand.getDefiningOp<pact::InputOp>();
+    if (!operands[i] ||
+        (takes[i] && !takes[i].getIndex().getDefiningOp<pact::SegmentOp>()))
+      return func.emitError() << "the interpreter of tiles knows dots of two "
+                                 "tensors, or of what segments take of them";
     wants[i].buffer = &buffers.at(operands[i].getTensor().str());
   }
   extent = dims.at(reduce.getOver().str());
@@ -72,6 +78,15 @@ LogicalResult TileSums::declare(tile::FuncOp func) {
 }
 
 void TileSums::setElement(const std::map<std::string, int64_t> &indices) {
+  std::map<std::string, int64_t> index = indices;
+  absent = false;
+  for (int i : {0, 1})
+    if (takes[i]) {
+      auto segment = takes[i].getIndex().getDefiningOp<pact::SegmentOp>();
+      int64_t matrix = matrixOf(i, index.at(segment.getOver().str()));
+      absent |= matrix < 0;
+      index[takes[i].getOver().str()] = matrix;
+    }
   for (int i : {0, 1}) {
     wants[i].first = wants[i].step = 0;
     for (StringAttr dim : operands[i].getResult().getType().getDims()) {
@@ -81,11 +96,19 @@ void TileSums::setElement(const std::map<std::string, int64_t> &indices) {
       if (dim == reduce.getOverAttr())
         wants[i].step += 1;
       else
-        wants[i].first += indices.at(dim.str());
+        wants[i].first += index.at(dim.str());
     }
   }
   foreign.clear();
   firstForeign.reset();
+}
+
+int64_t TileSums::matrixOf(int operand, int64_t row) const {
+  auto segment = takes[operand].getIndex().getDefiningOp<pact::SegmentOp>();
+  auto offsets = segment.getOffsets().getDefiningOp<pact::InputOp>();
+  int64_t matrix = segmentOf(buffers.at(offsets.getTensor().str()),
+                             dims.at(segment.getOver().str()), row);
+  return matrix < dims.at(takes[operand].getOver().str()) ? matrix : -1;
 }
 
 /// The element that the contract wants at position k of the dot.
@@ -275,15 +298,24 @@ bool TileSums::describe(const TileValues &values, const Window &to,
   auto isOwn = [&](const Window &window, int number, int64_t first,
                    int64_t rows) {
     const TileView &view = *window.view;
+    const std::vector<int64_t> &strides = view.buffer->strides;
+    bool isStack = strides.size() == 3;
+    // Rows of one segment take one matrix: see TileTrees.cpp.
+    int64_t last = to.row + std::min(to.rows, to.view->rows - to.row) - 1;
+    if (isStack && (!takes[number] || view.apart != strides.front() ||
+                    window.matrix != matrixOf(number, to.row) ||
+                    window.matrix != matrixOf(number, last)))
+      return false;
     return view.buffer == &operand(number) && window.row == first &&
            view.rows >= rows && view.cols == extent &&
-           view.rowStride == view.buffer->strides.front() &&
-           view.colStride == 1 &&
+           view.rowStride == strides[isStack] && view.colStride == 1 &&
            window.holds(std::min(window.rows, rows - first) - 1);
   };
+  if (values.absent)
+    return false;
   text += values.first ? "first " : "";
   for (const TileProduct &product : values.products) {
-    if (!isOwn(product.a, 0, to.row, to.view->rows) ||
+    if (!isOwn(product.a, 0, to.row, std::min(to.view->rows, to.row + to.rows)) ||
         !isOwn(product.b, 1, to.col, to.view->cols))
       return false;
     text += llvm::formatv("{0} {1} {2} {3} {4} ", product.a.col, product.b.col,

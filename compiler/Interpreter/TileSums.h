@@ -23,6 +23,8 @@ public:
 
   /// Sums are those of this element of the dot from here on, by dim.
   void setElement(const std::map<std::string, int64_t> &indices);
+  /// Whether a matrix that the element takes is not there: its sum is NaN.
+  bool isAbsent() const { return absent; }
   /// The tree of element (row, col) of sums.
   algebra::TreeId treeOf(const TileValues &values, int64_t row, int64_t col);
   /// What the contract's tree is as a term: chains are holes, which meet and are
@@ -56,6 +58,8 @@ private:
   using Pair = std::pair<Element, Element>;
 
   const Buffer &operand(int number) const { return *wants[number].buffer; }
+  /// Of a stack the matrix that a row of the result takes; -1 if it has none.
+  int64_t matrixOf(int operand, int64_t row) const;
   TermId termOf(algebra::TreeId tree, HoleOf holeOf) const;
   std::vector<algebra::TreeId> chains() const;
   int64_t leafOf(const Pair &pair);
@@ -72,6 +76,9 @@ private:
   TermStore &terms;
   llvm::DenseMap<mlir::Operation *, bool> steps;
   mutable pact::InputOp operands[2];
+  /// What of an operand that is a stack is taken.
+  mutable pact::TakeOp takes[2];
+  bool absent = false;
   int64_t extent = 0;
   /// Elements of an operand that the element of the dot is made of: the first,
   /// and from one position to the next.

@@ -2,6 +2,7 @@
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/Interpreter/Declared.h"
+#include "compiler/Interpreter/Segments.h"
 #include "compiler/Interpreter/TileCoverage.h"
 #include "compiler/Interpreter/TileInterpreter.h"
 #include "compiler/Interpreter/TileSums.h"
@@ -23,6 +24,11 @@ using namespace bitpact::interpreter;
 // that agreement at (0, 0), (0, last) and (last, 0) is agreement at all; last
 // rows and columns are those within the extents of the output, and what is
 // within the extents of another view there is so before them.
+//
+// Where rows take matrices of a stack, row R + i takes that of its segment, and
+// a block has one matrix. Segments ascend with the rows, so that the first and
+// the last row of a put are of one segment only if all are; where offsets are
+// bad, no row has a matrix.
 
 namespace {
 
@@ -53,6 +59,9 @@ private:
     size_t number = 0;
     while (nodes[number]->node() != op.getNode())
       ++number;
+    if (nodes[number]->isAbsent())
+      return terms.constant(nodes[number]->accumulator,
+                            notANumber(nodes[number]->accumulator));
     return nodes[number]->declaredTerm([&](algebra::TreeId tree) {
       return holeOf(terms, nodes, number, tree);
     });
@@ -75,9 +84,10 @@ private:
 class TileComparison {
 public:
   TileComparison(pact::ContractOp contract, pact::OperatorOp op,
-                 tile::FuncOp func, const Dims &dims, int64_t programs)
-      : contract(contract), op(op), func(func), dims(dims), programs(programs) {
-  }
+                 tile::FuncOp func, const Dims &dims, int64_t programs,
+                 const std::vector<int64_t> &offsets)
+      : contract(contract), op(op), func(func), dims(dims), programs(programs),
+        offsets(offsets) {}
 
   FailureOr<TreeReport> run();
 
@@ -90,6 +100,7 @@ private:
                       int64_t col);
   Cell loaded(const Window &window, int64_t row, int64_t col);
   size_t nodeOf(const TileValues &values) const;
+  bool anyAbsent();
   bool describe(const TileValues &values, const Window &to, std::string &text);
 
   pact::ContractOp contract;
@@ -97,6 +108,7 @@ private:
   tile::FuncOp func;
   const Dims &dims;
   int64_t programs;
+  const std::vector<int64_t> &offsets;
 
   pact::OutputOp output;
   std::map<std::string, Buffer> buffers;
@@ -118,7 +130,7 @@ LogicalResult TileComparison::findDots() {
     return each.getKind() == pact::ReduceKind::Dot;
   };
   if (reduces.empty() || !llvm::hasSingleElement(outputs) ||
-      !llvm::all_of(reduces, isDot) || !op.getOps<pact::TakeOp>().empty())
+      !llvm::all_of(reduces, isDot) || !op.getOps<pact::IndexOp>().empty())
     return func.emitError() << "the interpreter of tiles knows operators with "
                                "dots and one output";
   output = *outputs.begin();
@@ -135,6 +147,8 @@ LogicalResult TileComparison::findDots() {
     bool isOperand = llvm::any_of(reduces, [&](pact::ReduceOp each) {
       return llvm::is_contained(each.getArgs(), input.getResult());
     });
+    isOperand |= llvm::any_of(input->getUsers(),
+                              llvm::IsaPred<pact::TakeOp, pact::SegmentOp>);
     if (!isOperand && own != resultDims && own != resultDims.take_front() &&
         own != resultDims.drop_front())
       return func.emitError() << "the interpreter of tiles does not know the "
@@ -144,6 +158,16 @@ LogicalResult TileComparison::findDots() {
   }
   addBuffer(output.getTensor(),
             cast<pact::RealType>(output.getValue().getType()), true);
+  for (pact::SegmentOp segment : op.getOps<pact::SegmentOp>()) {
+    auto input = segment.getOffsets().getDefiningOp<pact::InputOp>();
+    Buffer &buffer = buffers.at(input.getTensor().str());
+    if (buffer.shape.front() != int64_t(offsets.size()))
+      return func.emitError() << offsets.size() << " offsets are given for the "
+                              << buffer.shape.front() << " of '" << buffer.name
+                              << "'";
+    for (int64_t offset : offsets)
+      buffer.cells.push_back(Cell::of(uint32_t(offset)));
+  }
   for (const auto &[name, buffer] : buffers)
     terms.tensors.push_back(name);
   for (pact::ReduceOp each : reduces) {
@@ -155,6 +179,18 @@ LogicalResult TileComparison::findDots() {
   computed.resize(nodes.size());
   declared.emplace(contract, op, resultDims, dims, buffers, terms, nodes);
   return success();
+}
+
+/// Whether a row takes a matrix that is not there.
+bool TileComparison::anyAbsent() {
+  auto resultDims = cast<pact::RealType>(output.getValue().getType()).getDims();
+  for (int64_t row = 0; row < dims.at(resultDims[0].str()); ++row)
+    for (auto &node : nodes) {
+      node->setElement({{resultDims[0].str(), row}, {resultDims[1].str(), 0}});
+      if (node->isAbsent())
+        return true;
+    }
+  return false;
 }
 
 /// The node whose tensors sums are of; those of none are compared with the
@@ -235,13 +271,16 @@ bool TileComparison::compareElement(const TileValues &values, const Window &to,
     if (leaf.loaded)
       return loaded(*leaf.loaded, row, col);
     size_t number = nodeOf(leaf);
+    if (leaf.absent)
+      return Cell::of(notANumber(nodes[number]->accumulator));
     algebra::TreeId tree = nodes[number]->treeOf(leaf, row, col);
     if (!others[number] && !nodes[number]->isDeclared(tree))
       others[number] = tree;
     return Cell::symbol(holeOf(terms, nodes, number, tree));
   });
   TermId expected = declared->output(output, element, -1);
-  if (cell.isSymbolic() && cell.term == expected) {
+  if (!cell.isUnspecified() &&
+      terms.termOf(cell, to.view->buffer->type) == expected) {
     for (auto [known, node] : llvm::zip(computed, nodes))
       if (!known)
         known = node->declared;
@@ -295,9 +334,16 @@ FailureOr<TreeReport> TileComparison::run() {
       return failure();
     return compare(op, *values, to);
   };
-  if (failed(TileMachine(func, buffers, dims, programs, put).run()) ||
-      failed(coverage.finish(func, buffers)))
+  TileMachine machine(func, buffers, dims, programs, put);
+  if (failed(machine.run()) || failed(coverage.finish(func, buffers)))
     return failure();
+  bool isAbsent = anyAbsent();
+  if (isAbsent && !machine.hasFault())
+    report.differences.push_back("rows take what is not there, and the kernel "
+                                 "does not set the fault word");
+  if (!isAbsent && machine.hasFault())
+    report.differences.push_back("all rows take what is there, and the kernel "
+                                 "sets the fault word");
   for (auto [node, tree] : llvm::zip(nodes, computed))
     report.trees.push_back(
         {node->node().str(), 0, node->store, node->declared, tree});
@@ -310,6 +356,8 @@ FailureOr<TreeReport> interpreter::interpretTrees(pact::ContractOp contract,
                                                   pact::OperatorOp op,
                                                   tile::FuncOp func,
                                                   const Dims &dims,
-                                                  int64_t programs) {
-  return TileComparison(contract, op, func, dims, programs).run();
+                                                  int64_t programs,
+                                                  const std::vector<int64_t>
+                                                      &offsets) {
+  return TileComparison(contract, op, func, dims, programs, offsets).run();
 }

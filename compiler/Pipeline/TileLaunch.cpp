@@ -16,8 +16,10 @@ void pipeline::describeTiles(pact::ContractOp contract, pact::OperatorOp op,
                              const codegen::TileLayout &layout,
                              package::Variant &variant) {
   lowering::TileFamily family = llvm::cantFail(lowering::tileFamily(op));
-  variant.launch.tiles = {{family.rowDim, schedule.getM()},
-                          {family.colDim, schedule.getN()}};
+  variant.launch.tiles = {
+      {family.rowDim, schedule.getM(),
+       family.segments ? family.segments->boundDim : std::string()},
+      {family.colDim, schedule.getN(), ""}};
   // A program of its own for every block.
   if (schedule.packsOwn())
     return;

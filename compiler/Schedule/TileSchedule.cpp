@@ -128,6 +128,10 @@ schedule::tileExtents(pact::ContractOp contract, pact::OperatorOp op) {
   for (const std::string &dim : {family.rowDim, family.colDim})
     dims[dim] = {1, lowering::kMostTileRows};
   dims[family.depthDim] = {1, lowering::kMostTileDepth};
+  if (family.segments)
+    for (const std::string &dim :
+         {family.segments->boundDim, family.segments->stackDim})
+      dims[dim] = {1, lowering::kMostTileRows};
   // What the contract fixes needs no condition.
   for (NamedAttribute dim : contract.getDims())
     if (cast<IntegerAttr>(dim.getValue()).getInt() != ShapedType::kDynamic)

@@ -82,6 +82,22 @@ void FuncOp::print(OpAsmPrinter &printer) {
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }
 
+/// Numbers that a launch brings lie in a tensor of their own.
+static LogicalResult verifyWord(Operation *op, Value buffer) {
+  Type element = cast<BufferType>(buffer.getType()).getElementType();
+  if (!element.isInteger(32))
+    return op->emitOpError() << "of a buffer of " << element << "; it is of i32";
+  auto argument = dyn_cast<BlockArgument>(buffer);
+  if (!argument || !isa<FuncOp>(argument.getOwner()->getParentOp()))
+    return op->emitOpError() << "of something other than an argument of the "
+                                "function";
+  return success();
+}
+
+LogicalResult OffsetOp::verify() { return verifyWord(*this, getBuffer()); }
+
+LogicalResult FaultOp::verify() { return verifyWord(*this, getWord()); }
+
 LogicalResult ViewOp::verify() {
   Type buffer = cast<BufferType>(getBuffer().getType()).getElementType();
   if (buffer != getType().getElementType())
@@ -98,6 +114,18 @@ LogicalResult ViewOp::verify() {
   if (getAlong() && *getAlong() != "rows" && *getAlong() != "cols")
     return emitOpError() << "is along " << getAlongAttr()
                          << "; allowed are \"rows\" and \"cols\"";
+  if (getCount() && !getStride())
+    return emitOpError() << "is a stack of vectors; it is of matrices";
+  return success();
+}
+
+/// Of a stack, and of nothing else, one says which matrix.
+static LogicalResult verifyMatrix(Operation *op, Value view, Value matrix) {
+  auto from = view.getDefiningOp<ViewOp>();
+  if (from && bool(from.getCount()) != bool(matrix))
+    return op->emitOpError()
+           << (matrix ? "of a matrix of a view that is no stack"
+                      : "of a stack, and of none of its matrices");
   return success();
 }
 
@@ -199,7 +227,7 @@ LogicalResult FetchOp::verify() {
     return emitOpError() << "of boxes, with copy \""
                          << func.getSchedule().getCopy()
                          << "\"; bulk copies have them";
-  return success();
+  return verifyMatrix(*this, getView(), getMatrix());
 }
 
 LogicalResult PackOp::verify() {
@@ -211,7 +239,7 @@ LogicalResult PackOp::verify() {
                          << to << ", which does not hold all of its values";
   if (!packsOwn(*this))
     return emitOpError() << "is for schedules whose copy is own";
-  return success();
+  return verifyMatrix(*this, getView(), getMatrix());
 }
 
 //===----------------------------------------------------------------------===//
@@ -295,7 +323,7 @@ LogicalResult LoadOp::verify() {
        to = getType().getElementType();
   if (from != to)
     return emitOpError() << "from a view of " << from << " to values of " << to;
-  return success();
+  return verifyMatrix(*this, getView(), Value());
 }
 
 /// What a map has before its arithmetic is written.
@@ -342,5 +370,5 @@ LogicalResult PutOp::verify() {
     return emitOpError() << "of " << from << " to a view of " << to;
   if (auto view = getView().getDefiningOp<ViewOp>(); view && !view.getStride())
     return emitOpError() << "to a vector, in which several elements meet";
-  return success();
+  return verifyMatrix(*this, getView(), Value());
 }

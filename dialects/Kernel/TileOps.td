@@ -67,8 +67,32 @@ def Tile_ProgramsOp : Tile_Op<"programs", [Pure]> {
   let assemblyFormat = "attr-dict";
 }
 
-def Tile_ViewOp : Tile_Op<"view", [Pure]> {
-  let summary = "a tensor as a matrix";
+def Tile_OffsetOp : Tile_Op<"offset", [MemoryEffects<[MemRead]>]> {
+  let summary = "an offset at which a dim is cut";
+  let description = [{
+    The buffer is an input of the function that nothing writes during a launch.
+    Example: `%o = tile.offset %offsets[%e] : !kernel.buffer<i32>`.
+  }];
+  let arguments = (ins Kernel_Buffer:$buffer, I32:$index);
+  let results = (outs I32:$result);
+  let assemblyFormat = "$buffer `[` $index `]` attr-dict `:` qualified(type($buffer))";
+  let hasVerifier = 1;
+}
+
+def Tile_FaultOp : Tile_Op<"fault", [MemoryEffects<[MemWrite]>]> {
+  let summary = "says that a number was not what it must be";
+  let description = [{
+    Sets the word to 1 where `mask` holds. The caller may have given no word;
+    then nothing is written. Example:
+    `tile.fault %word mask %m : !kernel.buffer<i32>`.
+  }];
+  let arguments = (ins Kernel_Buffer:$word, I1:$mask);
+  let assemblyFormat = "$word `mask` $mask attr-dict `:` qualified(type($word))";
+  let hasVerifier = 1;
+}
+
+def Tile_ViewOp : Tile_Op<"view", [Pure, AttrSizedOperandSegments]> {
+  let summary = "a tensor as a matrix, or as a stack of them";
   let description = [{
     `stride` elements lie between the beginnings of neighbouring rows; buffer,
     extents and stride are arguments of the function, so that a target may
@@ -77,20 +101,26 @@ def Tile_ViewOp : Tile_Op<"view", [Pure]> {
     Instead of a stride, a view `along` a dim is of a vector: its elements are
     those of every row (`cols`) or of every column (`rows`).
 
+    A `stack` is of so many matrices, which begin `apart` elements from each
+    other; who reads it says which matrix.
+
     Example:
     ```mlir
     %v = tile.view %x[%tokens, %in] stride %x.s0
       : !kernel.buffer<bf16>, !tile.view<bf16>
+    %w = tile.view %weight[%out, %in] stride %weight.s1
+      stack %experts apart %weight.s0 : !kernel.buffer<bf16>, !tile.view<bf16>
     %b = tile.view %bias[%tokens, %out] along "cols"
       : !kernel.buffer<bf16>, !tile.view<bf16>
     ```
   }];
   let arguments = (ins Kernel_Buffer:$buffer, I64:$rows, I64:$cols,
-                       Optional<I64>:$stride, OptionalAttr<StrAttr>:$along);
+                       Optional<I64>:$stride, Optional<I64>:$count,
+                       Optional<I64>:$apart, OptionalAttr<StrAttr>:$along);
   let results = (outs Tile_View:$result);
   let assemblyFormat = [{
-    $buffer `[` $rows `,` $cols `]` (`stride` $stride^)? (`along` $along^)?
-    attr-dict `:` qualified(type($buffer)) `,` qualified(type($result))
+    $buffer `[` $rows `,` $cols `]` (`stride` $stride^)?
+    (`stack` $count^ `apart` $apart)? (`along` $along^)? attr-dict `:` qualified(type($buffer)) `,` qualified(type($result))
   }];
   let hasVerifier = 1;
 }
@@ -238,7 +268,7 @@ def Tile_FetchOp : Tile_Op<"fetch", [MemoryEffects<[MemRead, MemWrite]>,
 
     `once` says that no other program of the launch takes these elements, so that
     caches need not keep them. `unless` says that the same was fetched through
-    `tile.early`: nothing is copied then.
+    `tile.early`: nothing is copied then. `matrix` is that of a stack.
 
     Example:
     ```mlir
@@ -250,27 +280,36 @@ def Tile_FetchOp : Tile_Op<"fetch", [MemoryEffects<[MemRead, MemWrite]>,
   let arguments = (ins Tile_View:$view, I32:$row, I32:$col, Tile_Block:$block,
                        Optional<I32>:$boxes, Optional<I32>:$boxRows,
                        Optional<I1>:$once, Optional<I1>:$unless,
-                       UnitAttr:$negative);
+                       Optional<I32>:$matrix, UnitAttr:$negative);
   let assemblyFormat = [{
-    $view `[` $row `,` $col `]` `to` $block (`boxes` $boxes^ `of` $boxRows)?
-    (`once` $once^)? (`unless` $unless^)? (`negative` $negative^)? attr-dict `:`
+    $view `[` $row `,` $col `]` (`matrix` $matrix^)? `to` $block
+    (`boxes` $boxes^ `of` $boxRows)? (`once` $once^)? (`unless` $unless^)?
+    (`negative` $negative^)? attr-dict `:`
     qualified(type($view)) `,` qualified(type($block))
   }];
   let hasVerifier = 1;
 }
 
-def Tile_PackOp : Tile_Op<"pack", [MemoryEffects<[MemRead]>]> {
+def Tile_PackOp : Tile_Op<"pack", [MemoryEffects<[MemRead]>,
+                                   AttrSizedOperandSegments]> {
   let summary = "copies a block of a view for the program alone";
   let description = [{
     Its first element is at (`row`, `col`). Rows beyond the extents hold zeros.
     Columns beyond them are not there: products of the block end before them.
-    The block may hold the elements in a wider format. Example:
-    `%a = tile.pack %v[%row, %col] : !tile.view<f32> -> !tile.block<96x64xf32>`.
+    The block may hold the elements in a wider format. `matrix` is that of a
+    stack. With `rows` those from `end` on are not copied, and hold anything.
+
+    Example:
+    ```mlir
+    %a = tile.pack %v[%row, %col] rows %end
+      : !tile.view<f32> -> !tile.block<96x64xf32>
+    ```
   }];
-  let arguments = (ins Tile_View:$view, I32:$row, I32:$col);
+  let arguments = (ins Tile_View:$view, I32:$row, I32:$col,
+                       Optional<I32>:$matrix, Optional<I32>:$end);
   let results = (outs Tile_Block:$result);
   let assemblyFormat = [{
-    $view `[` $row `,` $col `]` attr-dict `:` qualified(type($view)) `->`
+    $view `[` $row `,` $col `]` (`matrix` $matrix^)? (`rows` $end^)? attr-dict `:` qualified(type($view)) `->`
     qualified(type($result))
   }];
   let hasVerifier = 1;
@@ -394,13 +433,14 @@ def Tile_SettleOp : Tile_Op<"settle", [MemoryEffects<[MemRead, MemWrite]>,
 def Tile_AwaitOp : Tile_Op<"await", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "the sums, once all products are in them";
   let description = [{
-    Example: `%v = tile.await %s : !tile.pending<64x256xf32> ->
+    Where `exists` does not hold, what was multiplied was not there: every
+    element is the canonical NaN instead. Example: `%v = tile.await %s : !tile.pending<64x256xf32> ->
     !tile.values<64x256xf32>`.
   }];
-  let arguments = (ins Tile_Pending:$sums);
+  let arguments = (ins Tile_Pending:$sums, Optional<I1>:$exists);
   let results = (outs Tile_Values:$result);
   let assemblyFormat = [{
-    $sums attr-dict `:` qualified(type($sums)) `->` qualified(type($result))
+    $sums (`where` $exists^)? attr-dict `:` qualified(type($sums)) `->` qualified(type($result))
   }];
   let hasVerifier = 1;
 }
@@ -483,12 +523,18 @@ def Tile_PutOp : Tile_Op<"put", [MemoryEffects<[MemWrite]>]> {
   let summary = "writes values to a view";
   let description = [{
     The first element goes to (`row`, `col`); those beyond the extents are not
-    written. Example:
-    `tile.put %y to %v[%row, %col] : !tile.values<64x256xbf16>, !tile.view<bf16>`.
+    written, nor are those of rows from `end` on.
+
+    Example:
+    ```mlir
+    tile.put %y to %v[%row, %col] rows %end
+      : !tile.values<64x256xbf16>, !tile.view<bf16>
+    ```
   }];
-  let arguments = (ins Tile_Values:$values, Tile_View:$view, I32:$row, I32:$col);
+  let arguments = (ins Tile_Values:$values, Tile_View:$view, I32:$row, I32:$col,
+                       Optional<I32>:$end);
   let assemblyFormat = [{
-    $values `to` $view `[` $row `,` $col `]` attr-dict `:`
+    $values `to` $view `[` $row `,` $col `]` (`rows` $end^)? attr-dict `:`
     qualified(type($values)) `,` qualified(type($view))
   }];
   let hasVerifier = 1;

@@ -15,10 +15,8 @@ int64_t costOf(const Kernel &kernel, const Candidate &candidate,
   const StepPlan &step = candidate.steps.front();
   int64_t tiles = 1, sum;
   bool overflow = false;
-  for (auto [dim, length] : step.tiles)
-    overflow |= __builtin_mul_overflow(tiles,
-                                       (bound.dims[dim] - 1) / length + 1,
-                                       &tiles);
+  for (const TilePlan &tile : step.tiles)
+    overflow |= __builtin_mul_overflow(tiles, tile.count(bound.dims), &tiles);
   int64_t atOnce =
       step.ctasPerUnit ? step.programsAtOnce(kernel.device->units) : tiles;
   const package::Cost &cost = candidate.cost;

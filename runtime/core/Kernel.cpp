@@ -156,7 +156,9 @@ static StepPlan planStep(const Resolver &resolve,
                    launch.split.less, {}, launch.ctasPerUnit,
                    launch.ctasPerProgram};
   for (const package::Tile &tile : launch.tiles)
-    plan.tiles.emplace_back(resolve.dim(tile.dim), tile.length);
+    plan.tiles.push_back(
+        {resolve.dim(tile.dim), tile.length,
+         tile.segments.empty() ? -1 : int(resolve.dim(tile.segments))});
   for (const std::string &dim : launch.parallelDims)
     plan.parallelDims.push_back(resolve.dim(dim));
   if (!launch.split.dim.empty())

@@ -65,13 +65,30 @@ struct TermPlan {
   std::vector<Factor> factors;
 };
 
+// Blocks of a dim; with segments the most that pieces of it can have, whichever
+// offsets cut it: each piece but one adds a short block.
+struct TilePlan {
+  uint8_t dim;
+  int64_t length;
+  int segments = -1; // the dim of the offsets
+  int64_t count(const int64_t extents[maxDims]) const {
+    if (segments < 0)
+      return (extents[dim] - 1) / length + 1;
+    int64_t pieces = std::min(std::max(extents[segments] - 1, int64_t(1)),
+                              extents[dim]);
+    return extents[dim] / length + // the same without an overflow
+           (extents[dim] % length + pieces % length * (length - 1)) / length +
+           pieces / length * (length - 1);
+  }
+};
+
 // How many programs one kernel of a variant has.
 struct StepPlan {
   std::vector<uint8_t> parallelDims;
   int64_t rowsPerProgram;
   int splitDim; // -1: none
   int64_t splitLength, splitLess;
-  std::vector<std::pair<uint8_t, int64_t>> tiles; // dim and length
+  std::vector<TilePlan> tiles;
   int64_t ctasPerUnit, ctasPerProgram;
 
   // Programs that are there at one time, where the launch says how many.

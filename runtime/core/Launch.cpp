@@ -38,8 +38,8 @@ uint64_t workspaceBytes(const Candidate &candidate,
 static int64_t programsOf(const StepPlan &step,
                           const int64_t extents[maxDims], uint32_t units) {
   int64_t rows = 1;
-  for (auto [dim, length] : step.tiles)
-    if (__builtin_mul_overflow(rows, (extents[dim] - 1) / length + 1, &rows))
+  for (const TilePlan &tile : step.tiles)
+    if (__builtin_mul_overflow(rows, tile.count(extents), &rows))
       fail(BITPACT_INVALID_ARGUMENT, "these dims have too many tiles");
   if (!step.tiles.empty()) {
     if (step.ctasPerUnit)
@@ -58,7 +58,7 @@ static int64_t programsOf(const StepPlan &step,
 // running at other times than a launch that begins early wins.
 static bool mayOverlap(const StepPlan &step, const int64_t extents[maxDims]) {
   return step.tiles.empty() ||
-         extents[step.tiles.front().first] <= step.tiles.front().second;
+         extents[step.tiles.front().dim] <= step.tiles.front().length;
 }
 
 static int64_t partsOf(const StepPlan &step, const int64_t extents[maxDims]) {
@@ -132,13 +132,20 @@ static void checkWorkspace(const bitpact_launch_args &args, uint64_t bytes) {
 static drivers::MapWork mapOf(const Kernel &kernel, const Bound &bound,
                               const SlotPlan &slot, size_t index) {
   const TensorPlan &tensor = kernel.tensors[slot.tensor];
-  int64_t rows = bound.dims[tensor.dims[0]], cols = bound.dims[tensor.dims[1]];
-  int64_t pitch = bound.strides[slot.tensor][0] * tensor.elementBytes;
-  if (rows == 1)
-    pitch = (cols * tensor.elementBytes + 15) / 16 * 16;
+  uint32_t inner = tensor.rank - 2; // the axis of rows
+  int64_t rows = bound.dims[tensor.dims[inner]],
+          cols = bound.dims[tensor.dims[inner + 1]];
+  auto bytes = [&](uint32_t axis) {
+    return bound.strides[slot.tensor][axis] * tensor.elementBytes;
+  };
+  int64_t pitch =
+      rows == 1 ? (cols * tensor.elementBytes + 15) / 16 * 16 : bytes(inner);
+  int64_t count = inner ? bound.dims[tensor.dims[0]] : 1;
+  int64_t apart = count == 1 ? rows * pitch : bytes(0);
   package::Box box = slot.box;
   box.rows = box.rowsOf(rows);
-  return {index, bound.data[slot.tensor], tensor.type, rows, cols, pitch, box};
+  return {index, bound.data[slot.tensor], tensor.type, rows, cols, pitch,
+          tensor.rank, count, apart, box};
 }
 
 void run(const Kernel &kernel, const Candidate &candidate, const Bound &bound,

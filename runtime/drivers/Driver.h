@@ -25,6 +25,8 @@ struct MapWork {
   uint64_t data;
   package::ElementType type;
   int64_t rows, cols, pitch; // the pitch in bytes
+  uint32_t rank;             // 3: a stack of so many, so many bytes apart
+  int64_t count, apart;
   package::Box box;
 };
 

@@ -168,8 +168,11 @@ static json launchJson(const Launch &launch) {
                       {"less", launch.split.less}};
   if (!launch.tiles.empty()) {
     json tiles = json::array();
-    for (const Tile &tile : launch.tiles)
+    for (const Tile &tile : launch.tiles) {
       tiles.push_back({{"dim", tile.dim}, {"length", tile.length}});
+      if (!tile.segments.empty())
+        tiles.back()["segments"] = tile.segments;
+    }
     value["tiles"] = tiles;
   }
   if (launch.ctasPerUnit)

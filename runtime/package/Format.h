@@ -29,8 +29,9 @@ namespace bitpact::package {
 // Format 2 has variants of several steps, launches that are split, and ceil()
 // in workspace sizes, the type i64, the tensor kind "index" and the argument
 // kind "fault". Format 3 has tensor maps as arguments, launches of tiles,
-// costs, and variants that another library computes. A package that has none of
-// them is written as the format that has what it has.
+// costs, and variants that another library computes. Format 4 has tensors that the
+// caller calls steady, tiles of segments, and tensor maps of stacks. A package that
+// has none of them is written as the format that has what it has.
 inline constexpr int64_t formatVersion = 4;
 inline constexpr const char *manifestName = "manifest.json";
 
@@ -134,9 +135,10 @@ struct Box {
   bool operator==(const Box &) const = default;
 };
 
-// A TensorMap describes a tensor of two dims to the copy unit; it is made at
-// the launch and passed by value (CUDA: 128 bytes). Steady is 1 where the caller
-// says that nothing that may still run writes the tensor, else 0.
+// A TensorMap describes a tensor of two dims to the copy unit, or one of three as
+// a stack of matrices, of which a box is in one; it is made at the launch and
+// passed by value (CUDA: 128 bytes). Steady is 1 where the caller says that nothing
+// that may still run writes the tensor, else 0.
 struct Argument {
   ArgumentKind kind = ArgumentKind::Pointer;
   std::string tensor; // Pointer, Stride, TensorMap, Steady
@@ -172,10 +174,13 @@ struct Split {
   bool operator==(const Split &) const = default;
 };
 
-// Blocks of a dim, of which the last may be short.
+// Blocks of a dim, of which the last may be short. With `segments` the dim is cut
+// at as many offsets as that dim has, wherever they are, and the last block of
+// each piece may be short: there are as many as there can be.
 struct Tile {
   std::string dim;
   int64_t length = 1;
+  std::string segments; // "": whole
   bool operator==(const Tile &) const = default;
 };
 

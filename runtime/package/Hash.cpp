@@ -41,7 +41,25 @@ std::string manifestHash(const nlohmann::json &manifest) {
   return sha256Hex(canonicalText(rest));
 }
 
+// Whether a variant has blocks of segments, or a map of a stack of matrices.
+static bool hasStacks(const Manifest &manifest, const Variant &variant) {
+  for (const Tile &tile : variant.launch.tiles)
+    if (!tile.segments.empty())
+      return true;
+  for (const ContractEntry &contract : manifest.contracts)
+    if (contract.digest == variant.contract)
+      for (const ContractTensor &tensor : contract.tensors)
+        for (const Argument &argument : variant.arguments)
+          if (argument.kind == ArgumentKind::TensorMap &&
+              argument.tensor == tensor.name && tensor.dims.size() > 2)
+            return true;
+  return false;
+}
+
 int64_t formatOf(const Manifest &manifest) {
+  for (const Variant &variant : manifest.variants)
+    if (hasStacks(manifest, variant))
+      return 4;
   for (const Variant &variant : manifest.variants)
     for (const Argument &argument : variant.arguments)
       if (argument.kind == ArgumentKind::Steady)

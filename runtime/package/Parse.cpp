@@ -118,9 +118,10 @@ Launch parseLaunch(const Field &field) {
                    false};
   if (field.has("tiles"))
     field["tiles"].items([&](const Field &item) {
-      item.keys({"dim", "length"});
-      launch.tiles.push_back({item["dim"].text(),
-                              item["length"].integer(1, int64_t(1) << 31)});
+      item.keys({"dim", "length"}, {"segments"});
+      launch.tiles.push_back(
+          {item["dim"].text(), item["length"].integer(1, int64_t(1) << 31),
+           item.has("segments") ? item["segments"].text() : std::string()});
     });
   if (field.has("ctas_per_unit"))
     launch.ctasPerUnit = field["ctas_per_unit"].integer(1, 64);

@@ -231,6 +231,9 @@ struct Checker {
       if (!contract.dims.count(tile.dim))
         fail("{}.tiles: '{}' is not a dim of the contract", at, tile.dim);
       once(tiled, at + ".tiles", tile.dim);
+      if (!tile.segments.empty() && !contract.dims.count(tile.segments))
+        fail("{}.tiles: segments is '{}', which is not a dim of the contract",
+             at, tile.segments);
     }
     if (!launch.tiles.empty() &&
         (!launch.parallelDims.empty() || launch.split != Split()))
@@ -330,9 +333,9 @@ struct Checker {
   void tensorMap(const Argument &argument, const Variant &variant,
                  const ContractEntry &contract, const std::string &at) {
     const ContractTensor *tensor = find(contract, argument.tensor);
-    if (!tensor || tensor->dims.size() != 2)
+    if (!tensor || (tensor->dims.size() != 2 && tensor->dims.size() != 3))
       fail("{}: tensor map of '{}', which is not a tensor of the contract with "
-           "two dims",
+           "two or three dims",
            at, argument.tensor);
     if (variant.target.kind != TargetKind::Cuda)
       fail("{}: has a tensor map; only cuda has them", at);

@@ -130,11 +130,12 @@ struct Cuda {
                     "libcuda.so.1 has no {}; the driver is too old for this "
                     "variant",
                     api.encodeTiled.symbol);
-    uint64_t extents[] = {uint64_t(work.cols), uint64_t(work.rows)};
-    uint64_t pitch[] = {uint64_t(work.pitch)};
-    uint32_t box[] = {uint32_t(work.box.cols), uint32_t(work.box.rows)};
-    uint32_t steps[] = {1, 1};
-    api.call(api.encodeTiled, &map, cuda::tensorMapType(work.type), 2u,
+    uint64_t extents[] = {uint64_t(work.cols), uint64_t(work.rows),
+                          uint64_t(work.count)};
+    uint64_t pitch[] = {uint64_t(work.pitch), uint64_t(work.apart)};
+    uint32_t box[] = {uint32_t(work.box.cols), uint32_t(work.box.rows), 1};
+    uint32_t steps[] = {1, 1, 1};
+    api.call(api.encodeTiled, &map, cuda::tensorMapType(work.type), work.rank,
              reinterpret_cast<void *>(work.data), extents, pitch, box, steps,
              cuda::tensorMapPlain, cuda::tensorMapSwizzle(work.box.swizzle),
              cuda::tensorMapPromote256, cuda::tensorMapZeroFill);

@@ -397,3 +397,50 @@ tile.func @f(%n: i64) slots ["n"] schedule <m = 64, n = 8, k = 64, stages = 2, c
     tile.ready
   }
 }
+
+// -----
+
+tile.func @f(%o: !kernel.buffer<bf16>) slots ["offsets"] schedule <m = 64, n = 8, k = 64, stages = 2, consumers = 1, group = 1, copy = "bulk", producer_registers = 0, consumer_registers = 0> {
+  %z = arith.constant 0 : i32
+  // expected-error @+1 {{of a buffer of 'bf16'; it is of i32}}
+  %e = tile.offset %o[%z] : !kernel.buffer<bf16>
+}
+
+// -----
+
+tile.func @f(%o: !kernel.buffer<f32>) slots ["@fault"] schedule <m = 64, n = 8, k = 64, stages = 2, consumers = 1, group = 1, copy = "bulk", producer_registers = 0, consumer_registers = 0> {
+  %z = arith.constant true
+  // expected-error @+1 {{of a buffer of 'f32'; it is of i32}}
+  tile.fault %o mask %z : !kernel.buffer<f32>
+}
+
+// -----
+
+tile.func @f(%x: !kernel.buffer<bf16>, %n: i64) slots ["x", "n"] schedule <m = 64, n = 8, k = 64, stages = 2, consumers = 1, group = 1, copy = "bulk", producer_registers = 0, consumer_registers = 0> {
+  // expected-error @+1 {{is a stack of vectors; it is of matrices}}
+  %v = tile.view %x[%n, %n] stack %n apart %n along "cols" : !kernel.buffer<bf16>, !tile.view<bf16>
+}
+
+// -----
+
+tile.func @f(%x: !kernel.buffer<bf16>, %s: i64, %t: i64, %n: i64) slots ["x", "x:0", "x:1", "n"] schedule <m = 64, n = 8, k = 64, stages = 2, consumers = 1, group = 1, copy = "bulk", producer_registers = 0, consumer_registers = 0> {
+  %v = tile.view %x[%n, %n] stride %t stack %n apart %s : !kernel.buffer<bf16>, !tile.view<bf16>
+  %z = arith.constant 0 : i32
+  %p = tile.pipe : !tile.pipe<2 of !tile.block<64x64xbf16>>
+  tile.roles producer {
+    %b = tile.acquire %p : !tile.pipe<2 of !tile.block<64x64xbf16>> -> !tile.block<64x64xbf16>
+    // expected-error @+1 {{of a stack, and of none of its matrices}}
+    tile.fetch %v[%z, %z] to %b : !tile.view<bf16>, !tile.block<64x64xbf16>
+  } consumers {
+  ^bb0(%c: i32):
+  }
+}
+
+// -----
+
+tile.func @f(%x: !kernel.buffer<bf16>, %s: i64, %n: i64) slots ["x", "x:0", "n"] schedule <m = 64, n = 8, k = 64, stages = 1, consumers = 1, group = 1, copy = "own", producer_registers = 0, consumer_registers = 0, panel_rows = 2, panel_cols = 8, lanes = 4> {
+  %v = tile.view %x[%n, %n] stride %s : !kernel.buffer<bf16>, !tile.view<bf16>
+  %z = arith.constant 0 : i32
+  // expected-error @+1 {{of a matrix of a view that is no stack}}
+  %b = tile.pack %v[%z, %z] matrix %z : !tile.view<bf16> -> !tile.block<64x64xbf16>
+}

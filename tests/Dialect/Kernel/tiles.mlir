@@ -133,3 +133,41 @@ tile.func @alone(%x: !kernel.buffer<bf16>, %x0: i64, %y: !kernel.buffer<f32>,
   %h = tile.hold %u slot 1 : !tile.values<4x8xf32>
   tile.put %h to %w[%zero, %zero] : !tile.values<4x8xf32>, !tile.view<f32>
 }
+
+// Rows that are cut at offsets, of which each takes one matrix of a stack.
+// CHECK-LABEL: tile.func @segments
+tile.func @segments(%x: !kernel.buffer<bf16>, %x0: i64, %w: !kernel.buffer<bf16>,
+                    %w0: i64, %w1: i64, %offsets: !kernel.buffer<i32>,
+                    %rows: i64, %count: i64, %cols: i64, %fault: !kernel.buffer<i32>)
+    slots ["x", "x:0", "w", "w:0", "w:1", "offsets", "rows", "count", "cols", "@fault"]
+    schedule <m = 4, n = 8, k = 16, stages = 1, consumers = 1, group = 1,
+              copy = "own", producer_registers = 0, consumer_registers = 0,
+              panel_rows = 2, panel_cols = 8, lanes = 4> {
+  %v = tile.view %x[%rows, %cols] stride %x0
+    : !kernel.buffer<bf16>, !tile.view<bf16>
+  // CHECK: %[[STACK:.*]] = tile.view %{{.*}}[%{{.*}}, %{{.*}}] stride %{{.*}} stack %{{.*}} apart %{{.*}} : !kernel.buffer<bf16>, !tile.view<bf16>
+  %s = tile.view %w[%rows, %cols] stride %w1 stack %count apart %w0
+    : !kernel.buffer<bf16>, !tile.view<bf16>
+  %zero = arith.constant 0 : i32
+  // CHECK: %[[END:.*]] = tile.offset %{{.*}}[%{{.*}}] : !kernel.buffer<i32>
+  %end = tile.offset %offsets[%zero] : !kernel.buffer<i32>
+  %bad = arith.cmpi slt, %end, %zero : i32
+  // CHECK: tile.fault %{{.*}} mask %[[BAD:.*]] : !kernel.buffer<i32>
+  tile.fault %fault mask %bad : !kernel.buffer<i32>
+  // CHECK: tile.pack %{{.*}}[%{{.*}}, %{{.*}}] rows %[[END]] : !tile.view<bf16> -> !tile.block<4x16xbf16>
+  %a = tile.pack %v[%zero, %zero] rows %end : !tile.view<bf16> -> !tile.block<4x16xbf16>
+  // CHECK: tile.pack %[[STACK]][%{{.*}}, %{{.*}}] matrix %{{.*}} : !tile.view<bf16> -> !tile.block<8x16xbf16>
+  %b = tile.pack %s[%zero, %zero] matrix %zero : !tile.view<bf16> -> !tile.block<8x16xbf16>
+  %sums = tile.begin "identity" : !tile.pending<4x8xf32>
+  %dot = tile.dot %a, %b on %sums atom "dot.nv(16,25)"
+    : !tile.block<4x16xbf16>, !tile.block<8x16xbf16> -> !tile.pending<4x8xf32> from !tile.pending<4x8xf32>
+  // CHECK: tile.await %{{.*}} where %[[BAD]] : !tile.pending<4x8xf32> -> !tile.values<4x8xf32>
+  %u = tile.await %dot where %bad : !tile.pending<4x8xf32> -> !tile.values<4x8xf32>
+  %narrow = tile.map %u : !tile.values<4x8xf32> -> !tile.values<4x8xbf16> {
+  ^bb0(%e: f32):
+    %r = kernel.narrow %e : f32 to bf16
+    tile.yield %r : bf16
+  }
+  // CHECK: tile.put %{{.*}} to %{{.*}}[%{{.*}}, %{{.*}}] rows %[[END]] : !tile.values<4x8xbf16>, !tile.view<bf16>
+  tile.put %narrow to %v[%zero, %zero] rows %end : !tile.values<4x8xbf16>, !tile.view<bf16>
+}
