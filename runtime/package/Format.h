@@ -180,7 +180,7 @@ struct Split {
 struct Tile {
   std::string dim;
   int64_t length = 1;
-  std::string segments; // "": whole
+  std::string segments = {}; // none: whole
   bool operator==(const Tile &) const = default;
 };
 

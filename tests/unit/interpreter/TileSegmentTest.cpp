@@ -56,7 +56,7 @@ Pair ofCdna3() {
 
 tile::ScheduleAttr own(int64_t m, int64_t n, int64_t k, int64_t group) {
   return tile::ScheduleAttr::get(&context(), m, n, k, 1, 1, group, "own", 0, 0,
-                                 /*cluster=*/1, 2, 4, 4);
+                                 /*cluster=*/1, /*held=*/0, 2, 4, 4);
 }
 
 std::vector<tile::ScheduleAttr> schedules() {

@@ -27,8 +27,8 @@ struct FakeCudaLog {
   uint64_t slots[8];
   unsigned parts, merges;
   int mapType, mapSwizzle, mapFill;
-  uint64_t mapExtents[2], mapPitch;
-  uint32_t mapBox[2];
+  uint64_t mapExtents[3], mapPitch, mapApart;
+  uint32_t mapBox[3], mapRank;
   int overlaps;
 };
 

@@ -284,3 +284,46 @@ TEST_CASE("steady arguments are inputs, each once, in format 4") {
   CHECK_THAT(refused([](auto &all) { std::swap(all.back(), all.front()); }),
              Contains("is steadiness of x, must be pointer of x"));
 }
+
+TEST_CASE("tiles of segments are as many as there can be") {
+  // The offsets are as many as `hidden`, so that there is a segment less.
+  package::Variant cut = tiles("cut", 64, 8, 1, {"hidden", 1, 1, 1});
+  cut.launch.tiles = {{"tokens", 64, "hidden"}};
+  Tiles kernel({cut});
+  CHECK(kernel.gridOf(64, 2) == 1);
+  CHECK(kernel.gridOf(65, 2) == 2);
+  // None that is good: all rows are one.
+  CHECK(kernel.gridOf(65, 1) == 2);
+  // Ten segments of one row, whichever of the 32 they are.
+  CHECK(kernel.gridOf(10, 33) == 10);
+  // A segment of 34 rows and 31 of one; 65 + 32 * 63 is 32 tiles and a half.
+  CHECK(kernel.gridOf(65, 33) == 32);
+  // 128 + 2 * 63: a segment of 65 rows and one of 63, or two whole tiles.
+  CHECK(kernel.gridOf(128, 3) == 3);
+  CHECK(kernel.gridOf(1 << 13, 3) == 129);
+}
+
+TEST_CASE("tiles of segments are format 4, and checked") {
+  Package sample;
+  sample.add(contract());
+  package::Variant cut = tiles("cut", 64, 8, 1, {});
+  cut.launch.tiles = {{"tokens", 64, "hidden"}};
+  sample.add(cut);
+  package::Manifest manifest = sample.manifest;
+  const std::string hash(64, '0');
+  manifest.contracts[0].sha256 = hash;
+  manifest.variants[0].code.sha256 = hash;
+  std::string sealed = package::seal(manifest);
+  CHECK(manifest.format == 4);
+  package::Manifest again = package::parseManifest(sealed, "manifest.json");
+  CHECK(again.variants[0].launch.tiles == cut.launch.tiles);
+  CHECK(package::seal(again) == sealed);
+  again.variants[0].launch.tiles[0].segments = "z";
+  try {
+    package::verify(again);
+    FAIL("accepted");
+  } catch (const package::FormatError &error) {
+    CHECK_THAT(error.what(), Contains("segments is 'z', which is not a dim of "
+                                      "the contract"));
+  }
+}

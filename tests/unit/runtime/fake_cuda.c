@@ -18,8 +18,8 @@ struct FakeCudaLog {
   unsigned parts, merges; /* of the last launch; is it the merging kernel */
   /* Of the last tensor map. */
   int mapType, mapSwizzle, mapFill;
-  uint64_t mapExtents[2], mapPitch;
-  uint32_t mapBox[2];
+  uint64_t mapExtents[3], mapPitch, mapApart; /* the last of stacks */
+  uint32_t mapBox[3], mapRank;
   int overlaps; /* launches with that attribute */
 };
 EXPORT struct FakeCudaLog fakeCudaLog;
@@ -176,15 +176,20 @@ EXPORT int cuTensorMapEncodeTiled(void *map, int type, unsigned rank,
                                   const uint32_t *steps, int interleave,
                                   int swizzle, int promotion, int fill) {
   (void)promotion;
-  if ((uintptr_t)map % 64 || (uintptr_t)address % 16 || rank != 2 ||
-      *pitch % 16 || interleave || steps[0] != 1 || steps[1] != 1)
+  if ((uintptr_t)map % 64 || (uintptr_t)address % 16 || rank < 2 || rank > 3 ||
+      interleave)
     return 1;
+  for (unsigned i = 0; i < rank; ++i)
+    if (steps[i] != 1 || (i > 0 && pitch[i - 1] % 16))
+      return 1;
   fakeCudaLog.mapType = type;
   fakeCudaLog.mapSwizzle = swizzle;
   fakeCudaLog.mapFill = fill;
-  memcpy(fakeCudaLog.mapExtents, extents, sizeof fakeCudaLog.mapExtents);
+  memcpy(fakeCudaLog.mapExtents, extents, rank * sizeof *extents);
   fakeCudaLog.mapPitch = *pitch;
-  memcpy(fakeCudaLog.mapBox, box, sizeof fakeCudaLog.mapBox);
+  fakeCudaLog.mapApart = rank == 3 ? pitch[1] : 0;
+  memcpy(fakeCudaLog.mapBox, box, rank * sizeof *box);
+  fakeCudaLog.mapRank = rank;
   *(uint64_t *)map = 0xb0c5; /* what a launch finds */
   return 0;
 }
