@@ -5,8 +5,9 @@
 process, contenders taken in turn, medians. Few rows: as CUDA graphs of many
 launches on weights that rotate through more memory than any cache keeps. Many
 rows: sustained, as such a graph, and cold, one launch at a time after the cache
-was overwritten. Bytes are compared with torch's and between the roles. Without
-PyTorch or without a GPU it says so and measures nothing."""
+was overwritten. Bytes are compared with torch's and between the roles. Of a
+mixture of experts, moe_gate_up and moe_down, --rows are tokens before each goes to
+eight experts. Without PyTorch or without a GPU it says so and measures nothing."""
 import argparse
 import json
 import os
@@ -20,13 +21,15 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, HERE)
 import bench
+import grouped
 import package_kernel
-from products import SHAPES, USUAL
+import products
 
-QWEN = os.path.join(ROOT, "contracts", "library", "qwen3-8b")
+SHAPES = {**products.SHAPES, **grouped.SHAPES}
+LIBRARY = os.path.join(ROOT, "contracts", "library")
 ROWS = (1, 16, 64, 128, 512, 4096)
 MANY_ROWS = 128 # from here on also cold
-FOOTPRINT, CACHE, PAUSE = 512 << 20, 128 << 20, 0.002
+CACHE, PAUSE = 128 << 20, 0.002
 
 
 def cold_all(torch, contenders, rounds):
@@ -48,18 +51,22 @@ def cold_all(torch, contenders, rounds):
     return {name: statistics.median(times) for name, times in samples.items()}
 
 
-def measure(torch, arguments, shape, rows, rounds, steady):
+def measure(torch, arguments, shape, tokens, rounds, steady):
     case = SHAPES[shape]
-    name = f"qwen3-8b/{case.contract}"
-    count = max(2, min(64, FOOTPRINT // case.moved(rows) + 1))
-    sets = [case.tensors(torch, rows) for _ in range(count)]
+    rows = case.rows(tokens)
+    name = f"{case.folder}/{case.contract}"
+    count = case.sets(rows)
+    sets = [case.tensors(torch, rows)]
+    while len(sets) < count:
+        sets.append(case.tensors(torch, rows, sets[-1]))
     kernels = {role: package_kernel.Kernel(*arguments, name, role,
-                                           {"tokens": rows, "out": case.out})
+                                           case.dims(rows))
                for role in bench.ROLES}
-    x, *weights, y = sets[0]
-    weights_of = range(1, 1 + len(weights))
+    y = sets[0][-1]
+    weights_of = range(1, 1 + case.weights)
     peers = case.peers(torch)
-    theirs = peers["cublas"](*sets[0]).clone()
+    # The first peer is cuBLAS's own.
+    theirs = next(iter(peers.values()))(*sets[0]).clone()
     bits = {}
     for role, kernel in kernels.items():
         y.fill_(float("nan"))
@@ -70,8 +77,7 @@ def measure(torch, arguments, shape, rows, rounds, steady):
     # A row alone must have the bytes that it has among all rows.
     alone_differ = 0
     for row in {0, rows // 2, rows - 1}:
-        lone = [x[row:row + 1].contiguous(), *weights,
-                torch.full_like(y[:1], float("nan"))]
+        lone = case.alone(torch, sets[0], row)
         kernels["rollout"].bind(torch, lone)()
         torch.cuda.synchronize()
         alone_differ += int((lone[-1].view(torch.int16)[0] !=
@@ -100,28 +106,40 @@ def measure(torch, arguments, shape, rows, rounds, steady):
         contenders[peer] = peer_calls(call)
     launches = count if rows < MANY_ROWS else max(4, count // 8)
     medians, notes = bench.time_all(torch, contenders, launches, rounds)
-    result = {"shape": shape, "contract": name, "rows": rows, "out": case.out,
-              "in": case.reduced, "variants": variants, "notes": notes,
+    gone = [peer for peer in peers if peer in notes]
+    if gone:
+        print(f"{shape}, {rows} rows: no time of " +
+              ", ".join(f"{peer} ({notes[peer]})" for peer in gone))
+    result = {"shape": shape, "contract": name, "tokens": tokens, "rows": rows,
+              "out": case.out, "in": case.reduced,
+              "variants": variants, "notes": notes,
               "differ_from_cublas": int((theirs.view(torch.int16) !=
                                          bits["train"]).sum()),
               "roles_differ": roles_differ, "alone_differ": alone_differ,
               "outputs": rows * case.out, "median_us": medians}
     if rows >= MANY_ROWS:
-        result["cold_us"] = cold_all(torch, contenders, max(5, rounds // 2))
+        result["cold_us"] = cold_all(
+            torch, {name: call for name, call in contenders.items()
+                    if name in medians}, max(5, rounds // 2))
     return result
 
 
 def fastest(times, peers):
     return min(us for name, us in times.items()
-               if name.startswith("cublas") == peers)
+               if (name not in bench.ROLES) == peers)
+
+
+def has_both(times):
+    """Ours and a peer's."""
+    return len({name in bench.ROLES for name in times or ()}) == 2
 
 
 def line_of(result):
     flops = SHAPES[result["shape"]].flops(result["rows"])
-    line = f"{result['shape']:>8}{result['rows']:>7}"
+    line = f"{result['shape']:>11}{result['rows']:>7}"
     for kind in ("median_us", "cold_us"):
         times = result.get(kind)
-        if not times or len(times) < 2:
+        if not has_both(times):
             line += f"{'-':>9}{'-':>9}{'-':>7}{'-':>7}"
             continue
         best, peer = fastest(times, False), fastest(times, True)
@@ -131,7 +149,7 @@ def line_of(result):
     return line + f"{same / result['outputs']:>10.4%}"
 
 
-HEAD = (f"{'shape':>8}{'rows':>7}{'us':>9}{'cuBLAS':>9}{'ratio':>7}{'TF/s':>7}"
+HEAD = (f"{'shape':>11}{'rows':>7}{'us':>9}{'cuBLAS':>9}{'ratio':>7}{'TF/s':>7}"
         f"{'cold us':>9}{'cuBLAS':>9}{'ratio':>7}{'TF/s':>7}{'same':>10}")
 
 
@@ -145,7 +163,7 @@ def main():
                                                      text.split(",")],
                         default=ROWS)
     parser.add_argument("--shapes", type=lambda text: text.split(","),
-                        default=USUAL)
+                        default=products.USUAL)
     parser.add_argument("--steady", action="store_true",
                         help="say at launches that nothing writes the weights")
     parser.add_argument("--json", help="write the numbers here as well")
@@ -167,8 +185,9 @@ def main():
             package = os.path.join(work, "products.pkg")
             subprocess.run(
                 [os.path.join(args.build, "bin", "bitpact"), "compile",
-                 *(os.path.join(QWEN, name + ".json") for name in
-                   sorted({SHAPES[s].contract for s in args.shapes})),
+                 *sorted({os.path.join(LIBRARY, SHAPES[s].folder,
+                                       SHAPES[s].contract + ".json")
+                          for s in args.shapes}),
                  "-o", package, "--target", "cuda:sm_90a"],
                 check=True, stdout=subprocess.DEVNULL)
         torch.manual_seed(1)
@@ -177,16 +196,18 @@ def main():
               "cuBLAS's time to ours; same: outputs with cuBLAS's bytes")
         print(HEAD)
         for shape in args.shapes:
-            for rows in args.rows:
-                results.append(measure(torch, (library, package), shape, rows,
-                                       args.rounds, args.steady))
+            for tokens in args.rows:
+                results.append(measure(torch, (library, package), shape,
+                                       tokens, args.rounds, args.steady))
                 print(line_of(results[-1]), flush=True)
                 torch.cuda.empty_cache()
-    for rows in args.rows:
+    for tokens in args.rows:
         ratios = [fastest(r["median_us"], True) / fastest(r["median_us"], False)
-                  for r in results if r["rows"] == rows]
-        print(f"{rows:>7} rows: geometric mean {statistics.geometric_mean(ratios):.3f}, "
-              f"least {min(ratios):.3f}")
+                  for r in results
+                  if r["tokens"] == tokens and has_both(r["median_us"])]
+        if ratios:
+            print(f"{tokens:>7} rows: geometric mean {statistics.geometric_mean(ratios):.3f}, "
+                  f"least {min(ratios):.3f}")
     wrong = sum(r["roles_differ"] + r["alone_differ"] for r in results)
     print(f"train and rollout, a row alone and among others: {wrong} differing "
           "outputs")

@@ -4,22 +4,41 @@
 """What matmul.py times. A case has a contract, tensors in the contract's order,
 the output last, and peers: functions of these tensors that return their
 output."""
+FOOTPRINT = 512 << 20  # bytes of the sets of tensors that launches rotate through
 
 
 class Linear:
     """x times the transpose of a weight, beside one product of cuBLAS."""
+    folder = "qwen3-8b"
 
     def __init__(self, contract, out, reduced):
         self.contract, self.out, self.reduced = contract, out, reduced
         self.weights = 1
 
-    def tensors(self, torch, rows):
+    def rows(self, tokens):
+        return tokens
+
+    def dims(self, rows):
+        """The largest dims of a launch, beside those that the contract has."""
+        return {"tokens": rows, "out": self.out}
+
+    def tensors(self, torch, rows, before=None):
+        """A set of tensors; what it may share with the set before is that."""
         options = {"dtype": torch.bfloat16, "device": "cuda"}
         weight = torch.randn(self.weights * self.out, self.reduced, **options)
         weight *= self.reduced ** -0.5
         # Of several, one tensor holds one after the other, as engines store it.
         return [torch.randn(rows, self.reduced, **options),
                 *weight.split(self.out), torch.empty(rows, self.out, **options)]
+
+    def alone(self, torch, tensors, row):
+        """The launch of one row by itself."""
+        x, *weights, y = tensors
+        return [x[row:row + 1].contiguous(), *weights,
+                torch.full_like(y[:1], float("nan"))]
+
+    def sets(self, rows):
+        return max(2, min(64, FOOTPRINT // self.moved(rows) + 1))
 
     def moved(self, rows):
         return 2 * (rows * self.reduced + rows * self.out +
