@@ -61,7 +61,7 @@ class Cuda(ToolTest):
             for form in own:
                 with open(self.path("parts.json"), "w") as file:
                     json.dump({"bitpact": 1, "extends": os.path.join(os.path.abspath(library), base + ".json"),
-                               "name": "test/parts", "dims": {"in": 500, "out": 136}, "types": {"y": "f32"},
+                               "name": "test/parts", "dims": {"in": 504, "out": 136}, "types": {"y": "f32"},
                                "nodes": {"dot": {"partition": "rank:4@128 " + digits,
                                                  "merge": [*entries, "rank " + form]}},
                                "rounding": {"y": "f32 rne"}}, file)  # fmt: skip
