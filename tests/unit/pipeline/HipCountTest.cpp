@@ -43,6 +43,15 @@ bool isByPowerOfTwo(mlir::arith::DivFOp div) {
          extent.isPowerOf2();
 }
 
+/// The smaller of x and -x, of which sigmoid and silu take the exponential.
+bool isNegatedMagnitude(mlir::Operation *op) {
+  auto least = mlir::dyn_cast<mlir::arith::MinimumFOp>(op);
+  auto negated = least
+                     ? least.getRhs().getDefiningOp<mlir::arith::NegFOp>()
+                     : mlir::arith::NegFOp();
+  return negated && negated.getOperand() == least.getLhs();
+}
+
 /// Operations of a kernel, which is in terms of lanes: one for each is one
 /// instruction of a thread.
 OpCounts countKernel(mlir::ModuleOp module) {
@@ -59,6 +68,8 @@ OpCounts countKernel(mlir::ModuleOp module) {
       add(isByPowerOfTwo(div) ? OpKind::Mul : OpKind::Div);
     else if (mlir::isa<kernel::SqrtOp>(op))
       add(OpKind::Sqrt);
+    else if (isNegatedMagnitude(op))
+      return; // the operand of what uses it has that sign
     else if (mlir::isa<mlir::arith::MaximumFOp, mlir::arith::MinimumFOp>(op))
       add(OpKind::Max);
   });
