@@ -203,6 +203,8 @@ class Mutation:
         return self.primitive(site, self.shuffle.choice(alike)) and "A " + site
 
     KINDS = [domain, partition, form, order, start, state, partial, accumulator, product, element, rounding, rounding, other_primitive]  # fmt: skip
+    # Operators without a node have none of these fields.
+    OF_NODES = [domain, partition, form, order, start, state, partial, accumulator, product]
 
 
 def pairs(contracts, seed):
@@ -217,6 +219,8 @@ def pairs(contracts, seed):
         number += 1
         for _ in range(50):
             contract = shuffle.choice(contracts)
+            if kind in Mutation.OF_NODES and not contract["nodes"]:
+                continue
             mutation = Mutation(contract, definitions, shuffle)
             change = kind(mutation)
             if change and mutation.c != contract:
