@@ -16,7 +16,8 @@ namespace {
 constexpr const char *kShared = "consumers=2 group=8 copy=bulk";
 const Subject kBias{"product_bias", "cuda:sm_90a", kShared},
     kResidual{"product_residual", "cuda:sm_90a", kShared},
-    kGated{"gated", "cuda:sm_90a", kShared};
+    kGated{"gated", "cuda:sm_90a", kShared},
+    kGrouped{"grouped", "cuda:sm_90a", kShared};
 
 template <typename Op> bool any(Op) { return true; }
 
@@ -251,6 +252,28 @@ std::vector<Mutation> faults::tileMutations() {
                                         ->getResult(0)
                                         .replaceAllUsesWith(op.getA());
                                   }),
+      tileFault<tile::PutOp>(
+          "a block that goes on into the next segment", kGrouped,
+          "a second time", any<tile::PutOp>,
+          [](tile::PutOp op, OpBuilder &) { op.getEndMutable().clear(); }),
+      tileFault<tile::FetchOp>(
+          "every segment with the first matrix", kGrouped, tree,
+          [](tile::FetchOp op) { return bool(op.getMatrix()); },
+          [](tile::FetchOp op, OpBuilder &builder) {
+            op.getMatrixMutable().assign(
+                arith::ConstantIntOp::create(builder, op.getLoc(), 0, 32));
+          }),
+      tileFault<tile::AwaitOp>(
+          "sums of rows that have no matrix", kGrouped, tree,
+          any<tile::AwaitOp>,
+          [](tile::AwaitOp op, OpBuilder &) { op.getExistsMutable().clear(); }),
+      tileFault<tile::FaultOp>(
+          "bad offsets that nobody hears of", kGrouped,
+          "the kernel does not set the fault word", any<tile::FaultOp>,
+          [](tile::FaultOp op, OpBuilder &builder) {
+            op.getMaskMutable().assign(
+                arith::ConstantIntOp::create(builder, op.getLoc(), 0, 1));
+          }),
       on<LLVM::SMinOp>(Stage::LLVM, "a NaN as the conversion leaves it",
                        kResidual, Detector::Check, {"y["}, any<LLVM::SMinOp>,
                        [](LLVM::SMinOp op, OpBuilder &) {
