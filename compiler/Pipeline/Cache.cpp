@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr llvm::StringLiteral kMagic = "bitpact cache 2\n";
+constexpr llvm::StringLiteral kMagic = "bitpact cache 3\n";
 constexpr llvm::StringLiteral kSuffix = ".entry";
 
 /// The header, which names what follows it, and what follows it.
@@ -45,6 +45,7 @@ std::string bodyOf(const std::string &key, const Cache::Entry &entry) {
     header["kernels"].push_back({{"entry", kernel.entry},
                                  {"schedule", kernel.schedule},
                                  {"split", kernel.split}});
+  header["left_out"] = entry.isLeftOut;
   header["threads"] = entry.threads;
   header["shared_bytes"] = entry.sharedBytes;
   header["maps"] = json::array();
@@ -79,6 +80,7 @@ Cache::Entry entryOf(const std::string &key, llvm::StringRef body) {
   for (const json &kernel : header.at("kernels"))
     entry.kernels.push_back(
         {kernel.at("entry"), kernel.at("schedule"), kernel.at("split")});
+  entry.isLeftOut = header.at("left_out");
   entry.threads = header.at("threads");
   entry.sharedBytes = header.at("shared_bytes");
   for (const json &map : header.at("maps"))

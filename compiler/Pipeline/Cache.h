@@ -37,6 +37,8 @@ public:
       std::string entry, schedule, split;
     };
     std::vector<Kernel> kernels;
+    /// There is no code: registers do not suffice.
+    bool isLeftOut = false;
     /// What a launch of tiles brings.
     int64_t threads = 0, sharedBytes = 0;
     std::vector<codegen::TensorMap> maps;

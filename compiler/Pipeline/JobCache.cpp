@@ -71,11 +71,14 @@ bool Compilation::takeTilesFromCache(Job &job, const std::string &key) {
   std::optional<Cache::Entry> entry = cache.find(key);
   if (!entry)
     return false;
+  job.fromCache = true;
+  job.isLeftOut = entry->isLeftOut;
+  if (job.isLeftOut)
+    return true;
   job.tiles.threads = entry->threads;
   job.tiles.sharedBytes = entry->sharedBytes;
   job.tiles.maps = std::move(entry->maps);
   job.code = std::move(entry->code);
-  job.fromCache = true;
   return true;
 }
 
@@ -88,10 +91,10 @@ LogicalResult Compilation::compileOrTake(Job &job) {
     return success();
   if (failed(compileJob(job)))
     return failure();
-  if (job.isLeftOut)
-    return success();
   Cache::Entry entry;
-  entry.code = *job.code;
+  entry.isLeftOut = job.isLeftOut;
+  if (!job.isLeftOut)
+    entry.code = *job.code;
   if (isTiles) {
     entry.threads = job.tiles.threads;
     entry.sharedBytes = job.tiles.sharedBytes;

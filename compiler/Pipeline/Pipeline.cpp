@@ -114,8 +114,10 @@ FailureOr<CompileResult> Compilation::run() {
   }
   if (failed(package(result)))
     return failure();
-  for (const Job &job : jobs)
+  for (const Job &job : jobs) {
     result.fromCache += job.fromCache;
+    result.leftOut += job.isLeftOut;
+  }
   result.assembled = assembled;
   result.proved = proved;
   if (result.fromCache != int(jobs.size()))

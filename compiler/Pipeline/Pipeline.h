@@ -41,8 +41,9 @@ struct CompileResult {
   std::vector<std::string> variants;
   /// What `stopAfter` asked for.
   std::string text;
-  /// Code objects that were taken from the cache.
-  int fromCache = 0;
+  /// Jobs that were taken from the cache, and such as have no code since
+  /// registers do not suffice.
+  int fromCache = 0, leftOut = 0;
   /// How often code was assembled, and kernels were proved.
   int assembled = 0, proved = 0;
 };

@@ -40,6 +40,7 @@ Cache::Entry entry(const std::string &object) {
   made.schedule = "a schedule";
   made.access = "{x = 16}";
   made.kernels = {{"first", "one", ""}, {"second", "two", "a split"}};
+  made.isLeftOut = object.empty();
   made.threads = 384;
   made.sharedBytes = 232448;
   made.maps = {{"x", 64, 32, 2}, {"weight", 128, 64}};
@@ -56,7 +57,8 @@ bool same(const std::optional<Cache::Entry> &found,
                        const Cache::Entry::Kernel &y) {
     return x.entry == y.entry && x.schedule == y.schedule && x.split == y.split;
   };
-  return std::equal(found->kernels.begin(), found->kernels.end(),
+  return found->isLeftOut == expected.isLeftOut &&
+         std::equal(found->kernels.begin(), found->kernels.end(),
                     expected.kernels.begin(), expected.kernels.end(),
                     sameKernel) &&
          a.object == b.object && a.objectSuffix == b.objectSuffix &&
