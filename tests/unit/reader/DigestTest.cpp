@@ -9,13 +9,6 @@
 
 using namespace bitpact::test;
 
-static std::string digestOf(const std::string &text) {
-  Outcome outcome = readText(text);
-  INFO(outcome.text());
-  REQUIRE(outcome.canonical);
-  return outcome.digest;
-}
-
 TEST_CASE("spellings of one contract have one digest") {
   const std::string digest = digestOf(good);
   CHECK(digestOf("// a comment\n" + good) == digest);

@@ -13,10 +13,7 @@ using namespace bitpact::test;
 
 static reference::Tensor tensor(std::vector<int64_t> shape,
                                 const std::vector<float> &values) {
-  reference::Tensor result{algebra::Format::F32, std::move(shape), {}};
-  result.bytes.resize(values.size() * sizeof(float));
-  std::memcpy(result.bytes.data(), values.data(), result.bytes.size());
-  return result;
+  return test::tensor(algebra::Format::F32, std::move(shape), values);
 }
 
 static reference::Evaluator evaluator(const std::string &text) {

@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "tests/unit/reader/ReaderFixture.h"
 
+#include <catch2/catch.hpp>
+
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Location.h"
 
@@ -95,4 +97,18 @@ std::string test::with(std::string text, const std::string &from,
   if (at == std::string::npos)
     throw std::logic_error("the text to change is not there: " + from);
   return text.replace(at, from.size(), to);
+}
+
+void test::expectRefused(const std::string &text, const std::string &message) {
+  Outcome outcome = readText(text);
+  CHECK_FALSE(outcome.canonical);
+  REQUIRE_FALSE(outcome.messages.empty());
+  CHECK_THAT(outcome.messages[0], Catch::Contains(message));
+}
+
+std::string test::digestOf(const std::string &text) {
+  Outcome outcome = readText(text);
+  INFO(outcome.text());
+  REQUIRE(outcome.canonical);
+  return outcome.digest;
 }

@@ -5,9 +5,11 @@
 #define BITPACT_TESTS_UNIT_READER_READERFIXTURE_H
 
 #include "compiler/Reader/Reader.h"
+#include "contracts/reference/Evaluator.h"
 
 #include "mlir/IR/MLIRContext.h"
 
+#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -46,6 +48,19 @@ extern const std::string good;
 /// The text with one occurrence of `from` replaced, which must be there.
 std::string with(std::string text, const std::string &from,
                  const std::string &to);
+/// The text is refused, with this message first.
+void expectRefused(const std::string &text, const std::string &message);
+/// The digest of a text, which must be a contract.
+std::string digestOf(const std::string &text);
+/// A tensor whose elements have these bytes.
+template <class T>
+reference::Tensor tensor(algebra::Format format, std::vector<int64_t> shape,
+                         const std::vector<T> &values) {
+  reference::Tensor result{format, std::move(shape), {}};
+  result.bytes.resize(values.size() * sizeof(T));
+  std::memcpy(result.bytes.data(), values.data(), result.bytes.size());
+  return result;
+}
 
 } // namespace bitpact::test
 

@@ -55,26 +55,7 @@ const std::string logprob = R"({
 void refuses(const std::string &from, const std::string &to,
              const std::string &message) {
   INFO(from << " -> " << to);
-  Outcome outcome = readText(with(logprob, from, to));
-  CHECK_FALSE(outcome.canonical);
-  REQUIRE_FALSE(outcome.messages.empty());
-  CHECK_THAT(outcome.messages[0], Contains(message));
-}
-
-std::string digestOf(const std::string &text) {
-  Outcome outcome = readText(text);
-  INFO(outcome.text());
-  REQUIRE(outcome.canonical);
-  return outcome.digest;
-}
-
-template <class T>
-reference::Tensor tensor(algebra::Format format, std::vector<int64_t> shape,
-                         const std::vector<T> &values) {
-  reference::Tensor result{format, std::move(shape), {}};
-  result.bytes.resize(values.size() * sizeof(T));
-  std::memcpy(result.bytes.data(), values.data(), result.bytes.size());
-  return result;
+  expectRefused(with(logprob, from, to), message);
 }
 
 const std::string entries = R"("c chain", "s carry", "lane halving merge")";

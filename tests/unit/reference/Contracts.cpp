@@ -131,6 +131,26 @@ json dotContract(const NodeText &node) {
   return c;
 }
 
+json groupedContract(const NodeText &node) {
+  json c = dotContract(node), &op = c["op"];
+  op["dims"] = {"m", "e", "bounds", "n", "k"};
+  op["tensors"][1]["dims"] = {"e", "n", "k"};
+  op["tensors"].push_back(
+      {{"name", "offsets"}, {"kind", "in"}, {"dims", {"bounds"}}});
+  op["body"] = json::parse(R"([
+    {"id":"v0","op":"input","tensor":"a"},
+    {"id":"v1","op":"input","tensor":"b"},
+    {"id":"v2","op":"input","tensor":"offsets"},
+    {"id":"v3","op":"segment","over":"m","args":["v2"]},
+    {"id":"v4","op":"take","over":"e","args":["v1","v3"]},
+    {"id":"v5","op":"reduce","node":"total","kind":"dot","over":"k",
+     "args":["v0","v4"]},
+    {"op":"output","tensor":"y","site":"y","args":["v5"]}])");
+  c["dims"] = {{"m", "*"}, {"e", "*"}, {"bounds", "*"}, {"n", "*"}, {"k", "*"}};
+  c["types"]["offsets"] = "i32";
+  return c;
+}
+
 json rmsNormContract(const NodeText &node, const std::string &type,
                      const std::string &epsBits) {
   json c = json::parse(R"({"bitpact":1,"name":"n","op":{"name":"rms_norm",
@@ -209,6 +229,17 @@ std::vector<uint64_t> bitsOf(const Tensor &tensor) {
   for (size_t i = 0; i < bits.size(); ++i)
     std::memcpy(&bits[i], tensor.bytes.data() + i * width, width);
   return bits;
+}
+
+Tensor randomTensor(std::vector<int64_t> shape, std::mt19937 &random) {
+  std::vector<double> values;
+  int64_t elements = 1;
+  for (int64_t extent : shape)
+    elements *= extent;
+  for (int64_t i = 0; i < elements; ++i)
+    values.push_back(
+        static_cast<float>(static_cast<double>(random()) * 0x1p-32 - 0.5));
+  return tensorOf(Format::F32, std::move(shape), values);
 }
 
 std::vector<double> valuesOf(const Tensor &tensor) {

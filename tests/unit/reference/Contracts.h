@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,8 @@ nlohmann::json reduceContract(const std::string &kind, const NodeText &node);
 
 /// y[m, n] = dot over k of a[m, k] and b[n, k].
 nlohmann::json dotContract(const NodeText &node);
+/// y[m, n] = dot over k of a[m, k] and b[e, n, k], where row m lies in block e.
+nlohmann::json groupedContract(const NodeText &node);
 
 /// rms_norm@1 over bf16 or other `type`; sites in f32, output as `type`.
 nlohmann::json rmsNormContract(const NodeText &node, const std::string &type,
@@ -53,6 +56,8 @@ Tensor tensorOf(Format format, std::vector<int64_t> shape,
                 const std::vector<double> &values);
 Tensor tensorOfBits(Format format, std::vector<int64_t> shape,
                     const std::vector<uint64_t> &bits);
+/// f32 between -0.5 and 0.5.
+Tensor randomTensor(std::vector<int64_t> shape, std::mt19937 &random);
 std::vector<double> valuesOf(const Tensor &tensor);
 std::vector<uint64_t> bitsOf(const Tensor &tensor);
 

@@ -17,14 +17,7 @@ namespace {
 
 Tensor randomTensor(std::vector<int64_t> shape, unsigned seed) {
   std::mt19937 random(seed);
-  std::vector<double> values;
-  int64_t elements = 1;
-  for (int64_t extent : shape)
-    elements *= extent;
-  for (int64_t i = 0; i < elements; ++i)
-    values.push_back(
-        static_cast<float>(static_cast<double>(random()) * 0x1p-32 - 0.5));
-  return tensorOf(Format::F32, std::move(shape), values);
+  return tests::randomTensor(std::move(shape), random);
 }
 
 } // namespace

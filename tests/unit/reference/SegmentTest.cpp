@@ -18,27 +18,6 @@ using nlohmann::json;
 
 namespace {
 
-/// y[m, n] = dot over k of a[m, k] and b[e, n, k], where row m lies in block e.
-json grouped(const NodeText &node) {
-  json c = dotContract(node), &op = c["op"];
-  op["dims"] = {"m", "e", "bounds", "n", "k"};
-  op["tensors"][1]["dims"] = {"e", "n", "k"};
-  op["tensors"].push_back(
-      {{"name", "offsets"}, {"kind", "in"}, {"dims", {"bounds"}}});
-  op["body"] = json::parse(R"([
-    {"id":"v0","op":"input","tensor":"a"},
-    {"id":"v1","op":"input","tensor":"b"},
-    {"id":"v2","op":"input","tensor":"offsets"},
-    {"id":"v3","op":"segment","over":"m","args":["v2"]},
-    {"id":"v4","op":"take","over":"e","args":["v1","v3"]},
-    {"id":"v5","op":"reduce","node":"total","kind":"dot","over":"k",
-     "args":["v0","v4"]},
-    {"op":"output","tensor":"y","site":"y","args":["v5"]}])");
-  c["dims"] = {{"m", "*"}, {"e", "*"}, {"bounds", "*"}, {"n", "*"}, {"k", "*"}};
-  c["types"]["offsets"] = "i32";
-  return c;
-}
-
 Tensor offsetsOf(const std::vector<int64_t> &offsets) {
   return tensorOfBits(Format::I32, {static_cast<int64_t>(offsets.size())},
                       {offsets.begin(), offsets.end()});
@@ -49,7 +28,7 @@ const double none = std::nan("");
 /// Values of three rows (1, 10), (2, 20), (3, 30) with weights of three experts
 /// of one column, (1, 0), (0, 1), (1, 1).
 std::vector<double> rowsUnder(const std::vector<int64_t> &offsets) {
-  Evaluator evaluator(grouped(NodeText{}));
+  Evaluator evaluator(groupedContract(NodeText{}));
   return valuesOf(
       evaluator
           .run({{"a", tensorOf(Format::F32, {3, 2}, {1, 10, 2, 20, 3, 30})},
@@ -66,17 +45,6 @@ void same(const std::vector<double> &values,
     CHECK((values[i] == expected[i] ||
            (std::isnan(values[i]) && std::isnan(expected[i]))));
   }
-}
-
-Tensor randomTensor(std::vector<int64_t> shape, std::mt19937 &random) {
-  std::vector<double> values;
-  int64_t elements = 1;
-  for (int64_t extent : shape)
-    elements *= extent;
-  for (int64_t i = 0; i < elements; ++i)
-    values.push_back(
-        static_cast<float>(static_cast<double>(random()) * 0x1p-32 - 0.5));
-  return tensorOf(Format::F32, std::move(shape), values);
 }
 
 } // namespace
@@ -108,7 +76,7 @@ TEST_CASE("offsets that cut no blocks leave no row an expert") {
 
 TEST_CASE("a row hears of no other block's values") {
   // NaN and infinities in the second expert and in the second row.
-  Evaluator evaluator(grouped(NodeText{}));
+  Evaluator evaluator(groupedContract(NodeText{}));
   auto y = evaluator.run(
       {{"a", tensorOf(Format::F32, {3, 2}, {1, 10, none, INFINITY, 3, 30})},
        {"b", tensorOf(Format::F32, {3, 1, 2}, {1, 0, none, -INFINITY, 1, 1})},
@@ -122,7 +90,7 @@ TEST_CASE("a row has the bytes that it has alone with its expert") {
   NodeText tree;
   tree.partition = "s:* k:4";
   tree.merge = {"k chain", "s pairwise"};
-  Evaluator together(grouped(tree)), alone(dotContract(tree));
+  Evaluator together(groupedContract(tree)), alone(dotContract(tree));
   const int64_t rows = 11, experts = 5, columns = 3, depth = 18;
   for (int trial = 0; trial < 20; ++trial) {
     Tensor a = randomTensor({rows, depth}, random);
@@ -185,7 +153,7 @@ TEST_CASE("a segment may lie along a reduced dim") {
 }
 
 TEST_CASE("canonical contracts of segments that are none are refused") {
-  const json good = grouped(NodeText{});
+  const json good = groupedContract(NodeText{});
   Evaluator accepted(good);
   auto refuses = [&](const std::string &rule, const std::string &text,
                      const std::string &pointer, json value) {
