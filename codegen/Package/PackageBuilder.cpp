@@ -24,6 +24,10 @@ package::TargetKind kindOf(const Target &target) {
   llvm_unreachable("covered above");
 }
 
+package::Target targetOf(const Target &target) {
+  return {kindOf(target), target.arch().str(), target.features().str()};
+}
+
 package::ElementType elementType(const std::string &name) {
   for (package::ElementType type :
        {package::ElementType::BF16, package::ElementType::F16,
@@ -110,8 +114,7 @@ std::string PackageBuilder::addVariant(package::Variant variant,
     throw std::logic_error("a variant before its contract");
   if (variant.id.empty())
     variant.id = uniqueId(*contract, target);
-  variant.target = {kindOf(target), target.arch().str(),
-                    target.features().str()};
+  variant.target = targetOf(target);
   std::vector<package::Argument> maps = std::move(variant.arguments);
   variant.arguments = package::argumentList(
       contract->tensors, dimOrder.at(contract->digest),
@@ -137,6 +140,13 @@ std::string PackageBuilder::addVariant(package::Variant variant,
   std::string id = variant.id;
   contents.variants.push_back(std::move(variant));
   return id;
+}
+
+void PackageBuilder::setCosts(const Target &target, llvm::StringRef device,
+                              int64_t units, llvm::StringRef date) {
+  if (!contents.costsOf(targetOf(target)))
+    contents.costs.push_back(
+        {targetOf(target).text(), device.str(), units, date.str()});
 }
 
 llvm::Error PackageBuilder::write(llvm::StringRef dir) const {

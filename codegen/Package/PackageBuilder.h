@@ -32,6 +32,10 @@ public:
   std::string addVariant(package::Variant variant, const Target &target,
                          const CompiledCode &code);
 
+  /// On what the costs of the target's variants were measured.
+  void setCosts(const Target &target, llvm::StringRef device, int64_t units,
+                llvm::StringRef date);
+
   /// Writes to `dir`, or leaves nothing behind. The error is the writer's.
   llvm::Error write(llvm::StringRef dir) const;
 

@@ -72,7 +72,14 @@ LogicalResult Compilation::package(CompileResult &result) {
     else
       describeRows(job, variant);
     const schedule::Proposal::Cost &cost = job.proposal.cost;
-    variant.cost = {cost.dim, cost.start, cost.tile, cost.element};
+    if (!cost.dim.empty()) {
+      variant.cost = {cost.dim, cost.start, cost.tile, cost.element,
+                      cost.isModel ? package::Evidence::Model
+                                   : package::Evidence::Measured};
+      auto measured = schedule::measurementOf(*job.target);
+      builder.setCosts(*job.target, measured->device, measured->units,
+                       measured->date);
+    }
     variant.launch.overlaps = job.proposal.overlaps;
     for (const auto &[dim, range] : job.proposal.dims)
       variant.when.dims[dim] = {range.first, range.second};

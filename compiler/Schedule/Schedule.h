@@ -26,6 +26,8 @@ struct Proposal {
   struct Cost {
     std::string dim;
     int64_t start = 0, tile = 0, element = 0;
+    /// Taken over from another contract's.
+    bool isModel = false;
   };
   Cost cost;
   /// Whether a launch may begin while what precedes it still runs: `overlaps`
@@ -38,6 +40,14 @@ struct Proposal {
   /// One line for manifests and reports.
   std::string text() const { return tiles ? tiles.text() : schedule.text(); }
 };
+
+/// On what costs for a target were measured, and when.
+struct Measurement {
+  llvm::StringRef device;
+  int64_t units;
+  llvm::StringRef date;
+};
+std::optional<Measurement> measurementOf(const codegen::Target &target);
 
 /// Schedules that keep the contract on the target, best first, for the roles
 /// asked for. If there is none, an error at the contract says for each

@@ -52,6 +52,8 @@ constexpr Candidate kHopper[] = {
     {128, 256, 64, 4, 2, 8, "plain", 88, 208, 20, 0, 0, 0},
 };
 
+constexpr Measurement kHopperMeasurement = {"NVIDIA H200", 132, "2026-11-30"};
+
 /// Where sums have parts: a block whose registers hold many of them, and rows
 /// that are not aligned.
 constexpr Candidate kHopperParts[] = {
@@ -139,6 +141,13 @@ schedule::tileExtents(pact::ContractOp contract, pact::OperatorOp op) {
   return dims;
 }
 
+std::optional<Measurement>
+schedule::measurementOf(const codegen::Target &target) {
+  if (target.spec() == "cuda:sm_90a")
+    return kHopperMeasurement;
+  return std::nullopt;
+}
+
 void schedule::proposeTiles(pact::ContractOp contract, pact::OperatorOp op,
                             const codegen::Target &target,
                             ArrayRef<std::string> roles,
@@ -185,7 +194,10 @@ void schedule::proposeTiles(pact::ContractOp contract, pact::OperatorOp op,
     proposal.mayLack = !slotBits.empty() && c.n > kSureColumns;
     if (c.start) {
       lowering::TileFamily family = llvm::cantFail(lowering::tileFamily(op));
-      proposal.cost = {family.depthDim, c.start, c.tile, c.element};
+      // Those of one product, undivided, are what was measured.
+      proposal.cost = {family.depthDim, c.start, c.tile, c.element,
+                       products > 1 || !slotBits.empty() ||
+                           bool(family.segments)};
     }
     proposals.push_back(proposal);
   }

@@ -101,6 +101,10 @@ static std::unique_ptr<bitpact_package> index(package::Package opened) {
         conditions["cost"]["tiles"][tile.dim] = tile.length;
       conditions["cost"]["ctas_per_unit"] = entry.launch.ctasPerUnit;
       conditions["cost"]["ctas_per_program"] = entry.launch.ctasPerProgram;
+      if (const package::CostTable *table = manifest.costsOf(entry.target))
+        conditions["cost"]["on"] = {{"device", table->device},
+                                    {"units", table->units},
+                                    {"date", table->date}};
     }
     variant.conditions = package::canonicalText(conditions);
     for (const std::string &role : entry.roles)

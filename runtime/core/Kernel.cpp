@@ -251,6 +251,25 @@ static void planCandidates(Kernel &kernel) {
   kernel.variants = std::move(found);
 }
 
+// Which variant is the fastest differs among devices of one architecture. The
+// choice is the same wherever the costs are read.
+static void logForeignCosts(const Kernel &kernel) {
+  const Manifest &manifest = kernel.package->manifest;
+  for (const package::CostTable &table : manifest.costs)
+    for (const Candidate &candidate : kernel.candidates) {
+      const Variant &variant = kernel.variantOf(candidate);
+      if (candidate.costDim < 0 || variant.target.text() != table.target ||
+          kernel.device->description == table.device)
+        continue;
+      log(fmt::format("{}: {} chooses among variants for {} by costs of "
+                      "another device: {}, {} units, measured {}",
+                      kernel.device->name,
+                      manifest.contracts[kernel.contract].name, table.target,
+                      table.device, table.units, table.date));
+      break;
+    }
+}
+
 std::shared_ptr<Kernel> lookup(std::shared_ptr<const package::Package> package,
                                std::shared_ptr<drivers::Device> device,
                                const std::string &digest,
@@ -273,6 +292,7 @@ std::shared_ptr<Kernel> lookup(std::shared_ptr<const package::Package> package,
   planContract(*kernel, manifest.contracts[kernel->contract],
                manifest.variants[kernel->variants.front()]);
   planCandidates(*kernel);
+  logForeignCosts(*kernel);
   for (const Candidate &candidate : kernel->candidates)
     for (const SlotPlan &slot : candidate.slots)
       if (slot.kind == ArgumentKind::Fault && !kernel->fault)

@@ -230,6 +230,8 @@ static json variantJson(const Variant &variant) {
                      {"start", variant.cost.start},
                      {"tile", variant.cost.tile},
                      {"element", variant.cost.element}};
+  if (variant.cost.evidence != Evidence::None)
+    value["cost"]["evidence"] = name(variant.cost.evidence);
   if (!variant.library.empty())
     value["library"] = variant.library;
   return value;
@@ -246,6 +248,18 @@ void to_json(json &value, const Manifest &manifest) {
            {"producer", manifest.producer},
            {"contracts", contracts},
            {"variants", variants}};
+  for (const CostTable &table : manifest.costs)
+    value["costs"].push_back({{"target", table.target},
+                              {"device", table.device},
+                              {"units", table.units},
+                              {"date", table.date}});
+}
+
+const CostTable *Manifest::costsOf(const Target &target) const {
+  for (const CostTable &table : costs)
+    if (table.target == target.text())
+      return &table;
+  return nullptr;
 }
 
 std::vector<Argument> argumentList(const std::vector<ContractTensor> &tensors,

@@ -30,9 +30,10 @@ namespace bitpact::package {
 // in workspace sizes, the type i64, the tensor kind "index" and the argument
 // kind "fault". Format 3 has tensor maps as arguments, launches of tiles,
 // costs, and variants that another library computes. Format 4 has tensors that the
-// caller calls steady, tiles of segments, and tensor maps of stacks. A package that
-// has none of them is written as the format that has what it has.
-inline constexpr int64_t formatVersion = 4;
+// caller calls steady, tiles of segments, and tensor maps of stacks. Format 5 says on
+// which device costs were measured. A package that has none of them is written as the
+// format that has what it has.
+inline constexpr int64_t formatVersion = 5;
 inline constexpr const char *manifestName = "manifest.json";
 
 // Bounds that let a launch work in fixed space.
@@ -217,7 +218,18 @@ struct Step {
 struct Cost {
   std::string dim; // "": not said
   int64_t start = 0, tile = 0, element = 0;
+  // Measured of such a contract and launch; Model: taken over from another.
+  Evidence evidence = Evidence::None;
   bool operator==(const Cost &) const = default;
+};
+
+// The device on which the costs of a target's variants were measured.
+struct CostTable {
+  std::string target; // as Target::text()
+  std::string device; // as its driver calls it: NVIDIA H200
+  int64_t units = 0;  // multiprocessors
+  std::string date;   // 2026-11-30
+  bool operator==(const CostTable &) const = default;
 };
 
 struct Resources {
@@ -254,6 +266,10 @@ struct Manifest {
   std::map<std::string, std::string> producer; // tool -> version
   std::vector<ContractEntry> contracts;
   std::vector<Variant> variants;
+  std::vector<CostTable> costs; // one for each target whose variants have costs
+
+  // Null where the manifest does not say.
+  const CostTable *costsOf(const Target &) const;
 };
 
 // The fields as JSON. from_json refuses missing and unknown keys, wrong types

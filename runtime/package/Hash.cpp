@@ -57,6 +57,11 @@ static bool hasStacks(const Manifest &manifest, const Variant &variant) {
 }
 
 int64_t formatOf(const Manifest &manifest) {
+  if (!manifest.costs.empty())
+    return 5;
+  for (const Variant &variant : manifest.variants)
+    if (variant.cost.evidence != Evidence::None)
+      return 5;
   for (const Variant &variant : manifest.variants)
     if (hasStacks(manifest, variant))
       return 4;

@@ -140,10 +140,19 @@ Launch parseLaunch(const Field &field) {
 }
 
 Cost parseCost(const Field &field) {
-  field.keys({"dim", "start", "tile", "element"});
+  field.keys({"dim", "start", "tile", "element"}, {"evidence"});
   constexpr int64_t second = 1'000'000'000'000;
   return {field["dim"].text(), field["start"].integer(0, second),
-          field["tile"].integer(0, second), field["element"].integer(0, second)};
+          field["tile"].integer(0, second), field["element"].integer(0, second),
+          field.has("evidence")
+              ? field["evidence"].one({Evidence::Model, Evidence::Measured})
+              : Evidence::None};
+}
+
+CostTable parseCostTable(const Field &field) {
+  field.keys({"target", "device", "units", "date"});
+  return {field["target"].text(), field["device"].text(),
+          field["units"].integer(1, 1 << 20), field["date"].text()};
 }
 
 Variant parseVariant(const Field &field) {
@@ -215,7 +224,8 @@ void from_json(const json &value, Manifest &manifest) {
         "this package",
         format, formatVersion));
   Field(value, "the manifest")
-      .keys({"format", "sha256", "producer", "contracts", "variants"});
+      .keys({"format", "sha256", "producer", "contracts", "variants"},
+            {"costs"});
   Manifest parsed;
   parsed.format = format;
   parsed.sha256 = field["sha256"].text();
@@ -228,6 +238,10 @@ void from_json(const json &value, Manifest &manifest) {
   field["variants"].items([&](const Field &item) {
     parsed.variants.push_back(parseVariant(item));
   });
+  if (field.has("costs"))
+    field["costs"].items([&](const Field &item) {
+      parsed.costs.push_back(parseCostTable(item));
+    });
   manifest = std::move(parsed);
 }
 

@@ -73,9 +73,21 @@ void checkPath(const std::string &at, const std::string &path,
          at, path, folder);
 }
 
+bool isDate(const std::string &text) {
+  constexpr std::string_view form = "0000-00-00";
+  if (text.size() != form.size())
+    return false;
+  for (size_t i = 0; i < form.size(); ++i)
+    if (form[i] == '-' ? text[i] != '-' : text[i] < '0' || text[i] > '9')
+      return false;
+  int month = (text[5] - '0') * 10 + (text[6] - '0'),
+      day = (text[8] - '0') * 10 + (text[9] - '0');
+  return month >= 1 && month <= 12 && day >= 1 && day <= 31;
+}
+
 struct Checker {
   const Manifest &manifest;
-  std::set<std::string> files, variants;
+  std::set<std::string> files, variants, costTargets;
   std::map<std::string, const ContractEntry *> contracts;
 
   void once(std::set<std::string> &seen, const std::string &at,
@@ -197,6 +209,34 @@ struct Checker {
       fail("{}.dim: '{}' is not a dim of the contract", at, variant.cost.dim);
     if (variant.launch.tiles.empty() || !variant.then.empty())
       fail("{}: is that of one launch of tiles, which the variant is not", at);
+    bool isSaid = variant.cost.evidence != Evidence::None;
+    if (isSaid && !manifest.costsOf(variant.target))
+      fail("{}.evidence: is {}, but costs does not name the device for {}", at,
+           name(variant.cost.evidence), variant.target.text());
+    if (!isSaid && manifest.costsOf(variant.target))
+      fail("{}: misses the key 'evidence', as costs names the device for {}; "
+           "allowed: model, measured",
+           at, variant.target.text());
+  }
+
+  void costTable(const CostTable &table, const std::string &at) {
+    once(costTargets, at + ".target", table.target);
+    if (std::none_of(manifest.variants.begin(), manifest.variants.end(),
+                     [&](const Variant &variant) {
+                       return variant.cost != Cost() &&
+                              variant.target.text() == table.target;
+                     }))
+      fail("{}.target: is '{}', of which no variant has a cost", at,
+           table.target);
+    if (table.device.empty() || table.device.size() > 200 ||
+        !std::all_of(table.device.begin(), table.device.end(),
+                     [](char c) { return c >= ' ' && c <= '~'; }))
+      fail("{}.device: is '{}', must be a device's name of 1 to 200 printable "
+           "characters",
+           at, table.device);
+    if (!isDate(table.date))
+      fail("{}.date: is '{}', must be a date such as 2026-11-30", at,
+           table.date);
   }
 
   void library(const Variant &variant, const std::string &at) {
@@ -439,11 +479,13 @@ void verify(const Manifest &manifest) {
          formatOf(manifest));
   if (!manifest.producer.count("bitpact"))
     fail("producer: misses the key 'bitpact'");
-  Checker checker{manifest, {}, {}, {}};
+  Checker checker{manifest, {}, {}, {}, {}};
   for (size_t i = 0; i < manifest.contracts.size(); ++i)
     checker.contract(manifest.contracts[i], fmt::format("contracts[{}]", i));
   for (size_t i = 0; i < manifest.variants.size(); ++i)
     checker.variant(manifest.variants[i], fmt::format("variants[{}]", i));
+  for (size_t i = 0; i < manifest.costs.size(); ++i)
+    checker.costTable(manifest.costs[i], fmt::format("costs[{}]", i));
 }
 
 } // namespace bitpact::package

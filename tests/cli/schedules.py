@@ -43,7 +43,30 @@ class Schedules(ToolTest):
             terms = one["conditions"]["cost"]
             self.assertRegex(text, rf"(?m)^{one['id']} +out {terms['tiles']['out']}, tokens "
                              rf"{terms['tiles']['tokens']} +1 a multiprocessor +{terms['start'] / 1e6:.2f} +"
-                             rf"{terms['tile'] / 1e6:.2f} +{terms['element']} ps for each of 'in'$")  # fmt: skip
+                             rf"{terms['tile'] / 1e6:.2f} +{terms['element']} ps for each of 'in' +measured$")  # fmt: skip
+            self.assertEqual(terms["on"], {"device": "NVIDIA H200", "units": 132, "date": "2026-11-30"})
+        self.assertIn("costs, measured on NVIDIA H200 (132 multiprocessors), 2026-11-30:", text)
+
+    def test_costs_taken_over_from_another_contract_say_so(self):
+        gated = self.path("gated.pkg")
+        self.holds("compile", os.path.join(LIBRARY, "examples", "swiglu.json"), "-o", gated,
+                   "--target", "cuda:sm_90a")  # fmt: skip
+        listed = self.holds("inspect", gated, "--json").json()["contracts"][0]["variants"]
+        evidence = {one["conditions"]["cost"]["evidence"] for one in listed if "cost" in one["conditions"]}
+        self.assertEqual(evidence, {"model"})
+        self.assertRegex(self.holds("inspect", gated).out, r"(?m) ps for each of '\w+' +model$")
+
+    def test_the_choice_says_of_which_device_its_costs_are(self):
+        line = "costs for cuda:sm_90a: measured on NVIDIA H200 (132 multiprocessors), 2026-11-30\n"
+        asked = ("inspect", self.tiles, "--select", "tokens=64,out=6144")
+        here, other = self.holds(*asked).out, self.holds(*asked, "--units", 78).out
+        self.assertIn("null:cuda:sm_90a:132 ", here)
+        self.assertIn("null:cuda:sm_90a:78 ", other)
+        for text in (here, other):
+            self.assertEqual(text.count(line), 1)
+        for one in self.holds(*asked, "--json").json()["selections"][0]["contenders"]:
+            if "cost" in one:
+                self.assertEqual(one["cost_on"]["device"], "NVIDIA H200")
 
     def test_the_least_cost_of_those_that_fit_is_taken(self):
         listed = self.holds("inspect", self.tiles, "--json").json()["contracts"][0]["variants"]

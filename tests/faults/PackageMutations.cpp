@@ -95,6 +95,16 @@ void altered(std::vector<PackageMutation> &table) {
       [](PackageFiles &package) {
         return set(package.variant().at("evidence"), "bits", "measured");
       });
+  table.push_back({"the device of costs renamed",
+                   {"grouped"},
+                   kCuda,
+                   Broken,
+                   Detector::Loader,
+                   {"the manifest was altered"},
+                   [](PackageFiles &package) {
+                     return set(package.manifest.at("costs").at(0), "device",
+                                "NVIDIA H100");
+                   }});
   add(
       "evidence upgraded (HIP)", "the manifest was altered",
       [](PackageFiles &package) {
@@ -156,6 +166,20 @@ void contradictory(std::vector<PackageMutation> &table) {
         return set(package.manifest, "format",
                    bitpact::package::formatVersion + 1);
       });
+  auto costs = [&](const char *name, const char *says, auto change) {
+    table.push_back({name, {"grouped"}, kCuda, Sealed, Detector::Loader, {says},
+                     [change](PackageFiles &package) {
+                       return change(package.manifest.at("costs").at(0));
+                     }});
+  };
+  costs("costs of another target", "costs does not name the device",
+        [](json &table) { return set(table, "target", "cuda:sm_80"); });
+  costs("costs of no device", ".device", [](json &table) {
+    return set(table, "device", "");
+  });
+  costs("costs measured on no day", ".date", [](json &table) {
+    return set(table, "date", "2026-13-30");
+  });
   add("a dim in no order", "must be each dim of the contract once",
       [](PackageFiles &package) {
         json &arguments = package.variant().at("arguments");

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <iostream>
+#include <set>
 
 using namespace bitpact::evidence;
 using nlohmann::json;
@@ -89,12 +90,12 @@ std::string conditionsText(const json &conditions) {
 /// What the choice among variants that fit goes by, a row each.
 void printCosts(const std::vector<const VariantSpec *> &variants) {
   Table table({"variant", "tile", "CTAs at once", "start µs", "round µs",
-               "and a round"});
-  bool any = false;
+               "and a round", "which is"});
+  std::set<std::string> origins;
   for (const VariantSpec *one : variants) {
     if (!one->conditions.contains("cost"))
       continue;
-    any = true;
+    origins.insert(costsOrigin(*one));
     const json &cost = one->conditions.at("cost");
     std::vector<std::string> tile;
     const json tiles = cost.value("tiles", json::object());
@@ -112,12 +113,14 @@ void printCosts(const std::vector<const VariantSpec *> &variants) {
                microseconds(cost.value("tile", int64_t(0))),
                fmt::format("{} ps for each of '{}'",
                            cost.value("element", int64_t(0)),
-                           cost.value("dim", ""))});
+                           cost.value("dim", "")),
+               cost.value("evidence", "not said")});
   }
-  if (!any)
+  if (origins.empty())
     return;
-  fmt::print("  costs, as measured: of those that fit and have one priority the "
-             "least is taken\n");
+  fmt::print("  costs, {}: of those that fit and have one priority the least is "
+             "taken\n",
+             fmt::join(origins, "; "));
   table.print();
 }
 
@@ -233,7 +236,8 @@ Command addInspect(CLI::App &app, Shared &shared) {
   command->add_option("--target", options->select.target,
                       "With --select: on this target alone, cuda:sm_90a");
   command->add_option("--units", options->select.units,
-                      "With --select: multiprocessors of the device (132)");
+                      "With --select: multiprocessors of the device; without it "
+                      "those of the one that costs were measured on");
   return {command, [options, &shared] { return inspect(*options, shared); }};
 }
 

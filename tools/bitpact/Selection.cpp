@@ -18,13 +18,29 @@ using nlohmann::json;
 namespace bitpact::tool {
 namespace {
 
-/// Multiprocessors of an H200, on which costs of sm_90a were measured.
+/// Multiprocessors of an H200. Packages before format 5 do not say of what their
+/// costs are.
 constexpr uint32_t kUnits = 132;
+
+/// Of the variants' costs, null where there are none or nothing is said of them.
+json costsOn(const VariantSpec &variant) {
+  return variant.conditions.value("cost", json::object()).value("on", json());
+}
 
 /// "hip:gfx942" of "hip:gfx942:xnack=any sramecc=any".
 std::string archOf(const VariantSpec &variant) {
   size_t features = variant.target.find(':', variant.target.find(':') + 1);
   return variant.target.substr(0, features);
+}
+
+/// Multiprocessors of the device that costs were measured on.
+uint32_t unitsOf(const Package &package, const ContractSpec &contract,
+                 const std::string &arch) {
+  for (const VariantSpec *variant : package.variantsOf(contract))
+    if (archOf(*variant) == arch)
+      if (json on = costsOn(*variant); !on.is_null())
+        return on.at("units");
+  return kUnits;
 }
 
 /// "tokens=1,64,out=6144" as "tokens=1,64" and "out=6144".
@@ -165,11 +181,33 @@ std::string dimsText(const Selection &selection) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+/// Of what devices the costs are by which the choices were made.
+void printOrigins(const std::vector<Selection> &selections) {
+  std::set<std::string> lines;
+  for (const Selection &one : selections)
+    for (const Contender &each : one.contenders)
+      if (each.cost)
+        lines.insert(fmt::format("costs for {}: {}", archOf(*each.variant),
+                                 costsOrigin(*each.variant)));
+  for (const std::string &line : lines)
+    fmt::print("{}\n", line);
+}
+
 std::string costText(const std::optional<int64_t> &cost) {
   return cost ? microseconds(*cost) : "";
 }
 
 } // namespace
+
+std::string costsOrigin(const VariantSpec &variant) {
+  json on = costsOn(variant);
+  if (on.is_null())
+    return "the package does not say of which device";
+  return fmt::format("measured on {} ({} multiprocessors), {}",
+                     on.at("device").get<std::string>(),
+                     on.at("units").get<int64_t>(),
+                     on.at("date").get<std::string>());
+}
 
 std::string microseconds(int64_t picoseconds) {
   return fmt::format("{:.2f}", double(picoseconds) / 1e6);
@@ -250,7 +288,9 @@ std::vector<Selection> selectVariants(const Package &package,
     std::string units =
         target.rfind("cpu", 0) == 0
             ? ""
-            : fmt::format(":{}", options.units ? options.units : kUnits);
+            : fmt::format(":{}", options.units
+                                     ? options.units
+                                     : unitsOf(package, contract, target));
     Device device("null:" + target + units);
     for (const Dims &dims : shapesOf(contract, options.extents))
       for (const std::string &role : roles)
@@ -281,6 +321,7 @@ void printSelections(const std::vector<Selection> &selections) {
     last = &one;
   }
   table.print();
+  printOrigins(selections);
   // Of a single question everything that was compared.
   if (!last || !same(selections.front(), *last))
     return;
@@ -301,8 +342,10 @@ json toJson(const Selection &selection) {
                {"priority", one.variant->priority},
                {"fits", one.misfit.empty()},
                {"misfit", one.misfit}};
-    if (one.cost)
+    if (one.cost) {
       entry["cost"] = *one.cost;
+      entry["cost_on"] = costsOn(*one.variant);
+    }
     contenders.push_back(entry);
   }
   return {{"contract", selection.contract->digest},

@@ -51,6 +51,10 @@ std::optional<int64_t> costOf(const evidence::VariantSpec &variant,
 void printSelections(const std::vector<Selection> &selections);
 nlohmann::json toJson(const Selection &selection);
 
+/// "measured on NVIDIA H200 (132 multiprocessors), 2026-11-30", of the costs of a
+/// variant; empty where the package does not say.
+std::string costsOrigin(const evidence::VariantSpec &variant);
+
 /// 2586704 picoseconds as "2.59".
 std::string microseconds(int64_t picoseconds);
 

@@ -227,6 +227,152 @@ TEST_CASE("a cost and a cluster are format 3, and checked") {
              Contains("variants[0].cost: is that of one launch of tiles"));
 }
 
+TEST_CASE("on what costs were measured is format 5, and checked") {
+  Package sample;
+  sample.add(contract());
+  sample.add(tiles("one", 64, 8, 1,
+                   {"hidden", 1, 2, 3, package::Evidence::Measured}));
+  sample.add(tiles("two", 64, 8, 1, {}));
+  package::Manifest manifest = sample.manifest;
+  manifest.contracts[0].sha256 = std::string(64, '0');
+  for (package::Variant &variant : manifest.variants)
+    variant.code.sha256 = std::string(64, '0');
+  manifest.costs = {{"cuda:sm_90a", "NVIDIA H200", 132, "2026-11-30"}};
+  std::string sealed = package::seal(manifest);
+  CHECK(manifest.format == 5);
+  CHECK_THAT(sealed,
+             Contains(R"("costs":[{"date":"2026-11-30","device":"NVIDIA H200",)"
+                      R"("target":"cuda:sm_90a","units":132}])") &&
+                 Contains(R"("cost":{"dim":"hidden","element":3,)"
+                          R"("evidence":"measured","start":1,"tile":2})"));
+  package::Manifest again = package::parseManifest(sealed, "manifest.json");
+  CHECK(again.costs == manifest.costs);
+  CHECK(again.variants[0].cost == manifest.variants[0].cost);
+  CHECK(package::seal(again) == sealed);
+
+  auto refused = [&](auto edit) {
+    nlohmann::json wrong = again;
+    edit(wrong, wrong["costs"][0], wrong["variants"][0]["cost"]);
+    wrong["sha256"] = package::manifestHash(wrong);
+    try {
+      package::parseManifest(package::canonicalText(wrong) + "\n", "m");
+    } catch (const package::FormatError &error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  using json = nlohmann::json;
+  CHECK(refused([](json &, json &, json &cost) {
+          cost["evidence"] = "model";
+        }) == "accepted");
+  CHECK_THAT(
+      refused([](json &m, json &, json &) { m["format"] = 4; }),
+      Contains("format: is 4, its variants need 5"));
+  CHECK_THAT(refused([](json &, json &, json &cost) {
+               cost["evidence"] = "guessed";
+             }),
+             Contains("variants[0].cost.evidence: is 'guessed'; allowed: "
+                      "model, measured"));
+  CHECK_THAT(refused([](json &, json &, json &cost) {
+               cost.erase("evidence");
+             }),
+             Contains("variants[0].cost: misses the key 'evidence', as costs "
+                      "names the device for cuda:sm_90a"));
+  CHECK_THAT(refused([](json &m, json &, json &) { m.erase("costs"); }),
+             Contains("variants[0].cost.evidence: is measured, but costs does "
+                      "not name the device for cuda:sm_90a"));
+  CHECK_THAT(refused([](json &m, json &, json &) { m["costs"] = "H200"; }),
+             Contains("costs: is \"H200\", must be an array"));
+  CHECK_THAT(refused([](json &m, json &table, json &) {
+               json one = table;
+               m["costs"].push_back(one);
+             }),
+             Contains("costs[1].target: 'cuda:sm_90a' is there twice"));
+  CHECK_THAT(refused([](json &m, json &table, json &) {
+               json one = table;
+               one["target"] = "cuda:sm_80";
+               m["costs"].push_back(one);
+             }),
+             Contains("costs[1].target: is 'cuda:sm_80', of which no variant "
+                      "has a cost"));
+  for (const char *name : {"", "H\n200"})
+    CHECK_THAT(refused([&](json &, json &table, json &) {
+                 table["device"] = name;
+               }),
+               Contains("costs[0].device: is '") &&
+                   Contains("1 to 200 printable characters"));
+  for (json units : {json(0), json(1.5), json("132"), json((1 << 20) + 1)})
+    CHECK_THAT(refused([&](json &, json &table, json &) {
+                 table["units"] = units;
+               }),
+               Contains("costs[0].units: is " + units.dump()) &&
+                   Contains("an integer from 1 to 1048576"));
+  for (const char *date : {"", "30.11.2026", "2026-13-01", "2026-11-32",
+                           "2026-00-10", "2026-11-3a", "2026-11-300"})
+    CHECK_THAT(refused([&](json &, json &table, json &) {
+                 table["date"] = date;
+               }),
+               Contains("costs[0].date: is '" + std::string(date) +
+                        "', must be a date such as 2026-11-30"));
+  CHECK_THAT(refused([](json &, json &table, json &) { table.erase("units"); }),
+             Contains("costs[0]: misses the key 'units'"));
+  CHECK_THAT(refused([](json &, json &table, json &) { table["watts"] = 700; }),
+             Contains("costs[0]: has the unknown key 'watts'"));
+}
+
+TEST_CASE("costs of another device choose alike, and the log says so") {
+  std::vector<std::string> lines;
+  package::Cost large{"hidden", 1000000, 9000000, 1000,
+                      package::Evidence::Measured},
+      small{"hidden", 1000000, 3000000, 1000, package::Evidence::Model};
+  auto chosenWith = [&](std::vector<package::CostTable> costs) {
+    Scratch scratch;
+    Package sample;
+    sample.add(contract());
+    for (package::Variant variant :
+         {tiles("large", 64, 8, 1, large), tiles("small", 64, 4, 2, small)}) {
+      if (costs.empty())
+        variant.cost.evidence = package::Evidence::None;
+      sample.add(variant, "\x7f"
+                          "ELF of a fake");
+    }
+    sample.manifest.costs = costs;
+    sample.write(scratch / "pkg");
+    OpenPackage package = open(scratch / "pkg");
+    OpenDevice cuda = device("cuda:0");
+    lines.clear();
+    bitpact_set_log(
+        [](void *context, const char *message) {
+          if (std::string(message).find("costs") != std::string::npos)
+            static_cast<std::vector<std::string> *>(context)->push_back(
+                message);
+        },
+        &lines);
+    OpenKernel kernel = test::kernel(package, cuda);
+    bitpact_set_log(nullptr, nullptr);
+    std::string chosen;
+    for (int64_t columns : {528, 529}) {
+      Tensor from(Tiles::data, {64, columns}),
+          to(Tiles::data + (1 << 19), {64, columns});
+      from.tensor.device = to.tensor.device = {kDLCUDA, 0};
+      chosen += Launch(from, to).select(package, kernel) + " ";
+    }
+    return chosen;
+  };
+  // The choices of the test before.
+  CHECK(chosenWith({{"cuda:sm_90a", "Fake H200", 132, "2026-11-30"}}) ==
+        "small large ");
+  CHECK(lines.empty());
+  CHECK(chosenWith({}) == "small large ");
+  CHECK(lines.empty());
+  CHECK(chosenWith({{"cuda:sm_90a", "Fake H20", 78, "2026-11-29"}}) ==
+        "small large ");
+  REQUIRE(lines.size() == 1);
+  CHECK_THAT(lines[0], Contains("cuda:0") && Contains("cuda:sm_90a") &&
+                           Contains("costs of another device: Fake H20, 78 "
+                                    "units, measured 2026-11-29"));
+}
+
 TEST_CASE("the caller says which inputs are steady") {
   package::Variant variant = tiles("one", 64, 8, 1, {});
   package::Argument x;
