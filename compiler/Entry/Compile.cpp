@@ -30,6 +30,11 @@ json entry::compile(const pipeline::CompileRequest &request,
     answer["variants"] = result->variants;
     answer["text"] = result->text;
     answer["from_cache"] = result->fromCache;
+    answer["left_out"] = json::array();
+    for (const pipeline::LeftOut &one : result->leftOut)
+      answer["left_out"].push_back({{"contract", one.contract},
+                                    {"target", one.target},
+                                    {"schedule", one.schedule}});
     return answer;
   }
   answer["status"] = 2;

@@ -81,6 +81,7 @@ private:
   bool takeFromCache(Job &job, const std::string &key);
   bool takeTilesFromCache(Job &job, const std::string &key);
   mlir::LogicalResult compileOrTake(Job &job);
+  void tellLeftOut(CompileResult &result);
   mlir::LogicalResult package(CompileResult &result);
   bool stops(Phase phase) const { return request.stopAfter == phase; }
   void report(const std::string &what, int done, int total) {

@@ -87,6 +87,31 @@ LogicalResult Compilation::compileAll() {
   return mlir::failure(failed);
 }
 
+/// A line for each contract and target, whether the schedules were tried now or
+/// when the cache was filled.
+void Compilation::tellLeftOut(CompileResult &result) {
+  // Jobs of one contract and one target follow each other.
+  for (auto job = jobs.begin(); job != jobs.end();) {
+    auto first = job;
+    std::vector<std::string> schedules;
+    for (; job != jobs.end() && job->contract == first->contract &&
+           job->target == first->target;
+         ++job)
+      if (job->isLeftOut)
+        schedules.push_back(job->proposal.text());
+    if (schedules.empty())
+      continue;
+    pact::ContractOp contract = contractOf(first->contract);
+    std::string name = contract.getContractName().str(),
+                target = first->target->spec();
+    contract.emitRemark() << "contract '" << name << "': left out for "
+                          << target << ", whose registers do not suffice: "
+                          << llvm::join(schedules, "; ");
+    for (const std::string &schedule : schedules)
+      result.leftOut.push_back({name, target, schedule});
+  }
+}
+
 FailureOr<CompileResult> Compilation::run() {
   CompileResult result;
   if (failed(read()))
@@ -107,6 +132,7 @@ FailureOr<CompileResult> Compilation::run() {
   }
   if (failed(compileAll()))
     return failure();
+  tellLeftOut(result);
   if (request.stopAfter && !stops(Phase::Package)) {
     for (const Job &job : jobs)
       result.text += job.text;
@@ -114,10 +140,8 @@ FailureOr<CompileResult> Compilation::run() {
   }
   if (failed(package(result)))
     return failure();
-  for (const Job &job : jobs) {
+  for (const Job &job : jobs)
     result.fromCache += job.fromCache;
-    result.leftOut += job.isLeftOut;
-  }
   result.assembled = assembled;
   result.proved = proved;
   if (result.fromCache != int(jobs.size()))

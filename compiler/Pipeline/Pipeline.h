@@ -37,13 +37,21 @@ struct CompileRequest {
   std::function<void(mlir::ModuleOp)> mutateLLVM;
 };
 
+/// A schedule that the package lacks: registers do not suffice for it, and others
+/// of the contract do as well.
+struct LeftOut {
+  std::string contract, target, schedule;
+  bool operator==(const LeftOut &) const = default;
+};
+
 struct CompileResult {
   std::vector<std::string> variants;
+  /// Each is said in a remark too.
+  std::vector<LeftOut> leftOut;
   /// What `stopAfter` asked for.
   std::string text;
-  /// Jobs that were taken from the cache, and such as have no code since
-  /// registers do not suffice.
-  int fromCache = 0, leftOut = 0;
+  /// Jobs that were taken from the cache.
+  int fromCache = 0;
   /// How often code was assembled, and kernels were proved.
   int assembled = 0, proved = 0;
 };

@@ -89,6 +89,34 @@ class Schedules(ToolTest):
                 taken.add(one["variant"])
         self.assertGreater(len(taken), 3)
 
+    def test_schedules_that_are_left_out_are_told_once_for_a_target(self):
+        contract = os.path.join(LIBRARY, "qwen3-8b", "o_rank8.json")
+        cache = ("--cache", self.path("cache"))
+        line = "remark: contract 'qwen3-8b/o_rank8': left out for cuda:sm_90a, whose registers do not suffice: "
+        proposed = self.holds("compile", contract, "--target", "cuda:sm_90a", "--stop-after", "schedule", *cache)
+        self.assertNotIn("left out", proposed.err)
+        said = []
+        for name in ("first", "again"):
+            package = self.path(name + ".pkg")
+            result = self.holds("compile", contract, "-o", package, "--target", "cuda:sm_90a", "--json", *cache)
+            answer = result.json()
+            listed = self.holds("inspect", package, "--json").json()["contracts"][0]["variants"]
+            self.assertEqual(answer["from_cache"] > 0, name == "again")
+            # What was proposed is in the package or left out, and nothing else is.
+            left = [one["schedule"] for one in answer["left_out"]]
+            self.assertTrue(left)
+            self.assertEqual(sorted(left + [one["schedule"] for one in listed]),
+                             sorted(text.split("] ")[1].split(" up to ")[0] for text in proposed.out.splitlines()))  # fmt: skip
+            self.assertEqual({(one["contract"], one["target"]) for one in answer["left_out"]},
+                             {("qwen3-8b/o_rank8", "cuda:sm_90a")})  # fmt: skip
+            self.assertEqual(result.err.count("remark: "), 1)
+            self.assertRegex(result.err, r"(?m)^[^\n]*o_rank8\.json:\d+:\d+: " + line + "; ".join(left) + "$")
+            said.append((result.err, left))
+        self.assertEqual(*said)
+        result = self.holds("compile", os.path.join(LIBRARY, "examples", "matmul.json"), "-o", self.path("all.pkg"),
+                            "--target", "cuda:sm_90a", "--json", *cache)  # fmt: skip
+        self.assertEqual((result.json()["left_out"], result.err), ([], ""))
+
     def test_one_question_is_answered_in_full_and_again_alike(self):
         asked = ("inspect", self.tiles, "--select", "tokens=64,out=333", "--role", "train")
         first = self.holds(*asked).out

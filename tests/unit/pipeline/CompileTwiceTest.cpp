@@ -92,7 +92,7 @@ TEST_CASE("a second compilation assembles and proves nothing") {
     CHECK(first.proved > 0);
     pipeline::CompileResult second =
         compile(contract, kind.targets, directory.path + "/second.pkg", cache);
-    int jobs = int(first.variants.size()) + first.leftOut;
+    int jobs = int(first.variants.size() + first.leftOut.size());
     CHECK(second.fromCache == jobs);
     CHECK(second.leftOut == first.leftOut);
     CHECK(second.assembled == 0);
