@@ -18,6 +18,7 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <set>
 #include <unistd.h>
 
 using namespace bitpact;
@@ -127,8 +128,17 @@ int64_t workspaceBytes(const package::Variant &variant, const Dims &dims) {
 int64_t programsOf(const package::Launch &launch, const Dims &dims) {
   if (!launch.tiles.empty()) {
     int64_t tiles = 1;
-    for (const package::Tile &tile : launch.tiles)
-      tiles *= quotient(dims.at(tile.dim), tile.length);
+    for (const package::Tile &tile : launch.tiles) {
+      int64_t rows = dims.at(tile.dim);
+      // As docs/packages.md says of tiles of segments.
+      if (!tile.segments.empty())
+        tiles *= (rows + std::min(rows, std::max<int64_t>(
+                                            dims.at(tile.segments) - 1, 1)) *
+                             (tile.length - 1)) /
+                 tile.length;
+      else
+        tiles *= quotient(rows, tile.length);
+    }
     return tiles;
   }
   int64_t rows = 1, parts = launch.split.length;
@@ -264,11 +274,24 @@ bool isProduct(const ContractSpec &contract, const evidence::RowShape &shape) {
       [&](const TensorSpec &tensor) { return shape.isColumns(tensor); });
 }
 
+/// How many terms the sums of a product have in all.
+int64_t termsOf(const ContractSpec &contract, const Dims &dims) {
+  std::set<std::string> meet = evidence::reducedDims(contract);
+  for (const TensorSpec &tensor : contract.tensors)
+    if (tensor.output)
+      meet.insert(tensor.dims.begin(), tensor.dims.end());
+  int64_t terms = 1;
+  for (const std::string &dim : meet)
+    terms *= dims.at(dim);
+  return terms;
+}
+
 /// Extents of a contract's dims. Of a product so small that an emulator has
 /// them in no time, with blocks that are not whole and more than one of them in
-/// either direction; none where the contract itself says more.
+/// either direction; none where the contract itself says more. Rows between
+/// offsets are of fewer and of more segments than the weights are for.
 std::vector<Dims> dimsOf(const ContractSpec &contract) {
-  constexpr int64_t mostProducts = int64_t(1) << 20;
+  constexpr int64_t mostTerms = int64_t(1) << 20;
   evidence::RowShape shape(contract);
   std::vector<Dims> all;
   if (!isProduct(contract, shape)) {
@@ -278,17 +301,18 @@ std::vector<Dims> dimsOf(const ContractSpec &contract) {
     return all;
   }
   std::map<std::string, std::vector<int64_t>> given;
-  for (const auto &[dim, extent] : contract.dims)
-    if (extent < 0 && !shape.isRow(dim))
-      given[dim] = shape.isReduced(dim) ? std::vector<int64_t>{1, 33}
-                                        : std::vector<int64_t>{1, 7, 203};
+  for (const TensorSpec &tensor : contract.tensors)
+    for (const std::string &dim : tensor.dims)
+      if (contract.dims.at(dim) < 0 && !shape.isRow(dim)) {
+        if (shape.isReduced(dim))
+          given[dim] = {1, 33};
+        else if (tensor.output)
+          given[dim] = {1, 7, 203};
+      }
   for (int64_t rows : {1, 3, 9, 171})
     for (const Dims &extents : shape.openExtents(given)) {
       Dims dims = shape.withRows(extents, rows);
-      int64_t products = 1;
-      for (const auto &[dim, extent] : dims)
-        products *= extent;
-      if (products <= mostProducts)
+      if (termsOf(contract, dims) <= mostTerms)
         all.push_back(dims);
     }
   return all;
