@@ -45,7 +45,7 @@ private:
                    });
       return;
     case Binding::Split:
-      llvm_unreachable("programs that share a row store no row");
+      return visit(depth + 1, block.at(sub, context.part()));
     case Binding::Unroll:
       break;
     }

@@ -7,6 +7,7 @@
 #include "codegen/Lowering/Signature.h"
 #include "codegen/Lowering/SplitPlan.h"
 #include "codegen/Lowering/StateEmitter.h"
+#include "dialects/Pact/RowAxis.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -68,16 +69,25 @@ llvm::Error checkRows(pact::OperatorOp op, const Plans &plans,
   if (!plans.states.empty())
     return refuse("has a running maximum; lanes with several rows, and rows "
                   "that programs share, are for values");
-  if (schedule.getSplit() && plans.nodes.size() != 1)
+  bool isElementwise = pact::isElementwise(op);
+  if (schedule.getSplit() && !isElementwise && plans.nodes.size() != 1)
     return refuse("has " + llvm::Twine(plans.nodes.size()) +
                   " nodes; programs can share the rows of one");
   auto hasDim = [](pact::RealType type, StringRef dim) {
     return llvm::any_of(type.getDims(),
                         [&](StringAttr each) { return each == dim; });
   };
+  if (isElementwise && schedule.getSplit() && schedule.getAdjacent())
+    return refuse("has no nodes; programs can share its rows on GPUs");
   for (pact::OutputOp output : op.getOps<pact::OutputOp>()) {
     auto type = cast<pact::RealType>(output.getValue().getType());
-    if (hasDim(type, family.reducedDim))
+    if (isElementwise && schedule.getSplit() &&
+        !hasDim(type, family.reducedDim))
+      return refuse("has the output '" + output.getTensor() +
+                    "' without the dim '" + family.reducedDim +
+                    "'; programs can share rows of elements");
+    if (hasDim(type, family.reducedDim) &&
+        !(isElementwise && schedule.getRowsPerLane() == 1))
       return refuse("has the output '" + output.getTensor() +
                     "' with the reduced dim; only results of rows can leave "
                     "lanes with several rows, or rows that programs share");
@@ -346,9 +356,13 @@ lowering::lowerRows(pact::ContractOp contract, pact::OperatorOp op,
     plan = planOfBrokenPacks(plan, rowPackOf(contract, schedule));
   OpBuilder builder = OpBuilder::atBlockEnd(into.getBody());
   SmallVector<kernel::FuncOp> steps;
-  if (!schedule.getSplit()) {
+  if (!schedule.getSplit() || plans->nodes.empty()) {
+    // Stretches of a row have no parts to merge.
+    kernel::SplitAttr split;
+    if (schedule.getSplit())
+      split = splitOf(builder.getContext(), plans->outputs, plans->family);
     steps.push_back(createFunction(builder, contract, op, plans->family,
-                                   schedule, symbol, Type(), {}));
+                                   schedule, symbol, Type(), split));
     RowKernel(contract, op, *plans, brokenPacks, steps.back()).emit();
     return steps;
   }
@@ -374,14 +388,16 @@ kernel::SplitAttr lowering::splitOf(pact::ContractOp contract,
   if (!schedule.getSplit())
     return {};
   Plans plans = llvm::cantFail(planAll(contract, op, schedule));
-  return splitOf(contract.getContext(), plans.nodes.front().second,
+  return splitOf(contract.getContext(),
+                 plans.nodes.empty() ? plans.outputs
+                                     : plans.nodes.front().second,
                  plans.family);
 }
 
 std::string lowering::workspaceOf(pact::ContractOp contract,
                                   pact::OperatorOp op,
                                   kernel::ScheduleAttr schedule) {
-  if (!schedule.getSplit())
+  if (!schedule.getSplit() || pact::isElementwise(op))
     return "0";
   Plans plans = llvm::cantFail(planAll(contract, op, schedule));
   auto &[reduce, plan] = plans.nodes.front();

@@ -299,12 +299,14 @@ NodePlan lowering::planAcross(int64_t lanes, int64_t extent, bool whole) {
 NodePlan lowering::planElements(int64_t extent, kernel::ScheduleAttr schedule) {
   NodePlan plan;
   plan.extent = extent;
+  int64_t stretch = schedule.getSplit();
   int64_t pack = schedule.getVectorBytes() ? 8 : 1;
   int64_t lanes = schedule.rowsPerProgram() == 1 ? schedule.getLanes() : 1;
   int64_t block = lanes * pack;
-  bool isOpen = extent == kDynamic;
-  int64_t blocks =
-      isOpen ? kDynamic : int64_t(llvm::divideCeil(extent, block));
+  bool isOpen = extent == kDynamic && !stretch;
+  int64_t blocks = isOpen ? kDynamic
+                          : int64_t(llvm::divideCeil(
+                                stretch ? stretch : extent, block));
   plan.digits = {{blocks, block, extent, isOpen || blocks * block != extent},
                  {lanes, pack, block, false},
                  {pack, 1, pack, false}};
@@ -318,9 +320,25 @@ NodePlan lowering::planElements(int64_t extent, kernel::ScheduleAttr schedule) {
                  {},
                  0},
                 {0, blocks, 1, Binding::Loop, Form::Fold, {}, {}, 0}};
+  if (stretch) {
+    stretch = blocks * block;
+    plan.digits.front().container = stretch;
+    plan.digits.front().mayBeShort = false;
+    if (blocks == 1)
+      plan.order.back().binding = Binding::Unroll;
+    int64_t parts = extent == kDynamic
+                        ? kDynamic
+                        : int64_t(llvm::divideCeil(extent, stretch));
+    bool isShort = parts == kDynamic || parts * stretch != extent;
+    plan.digits.insert(plan.digits.begin(), {parts, stretch, extent, isShort});
+    for (SubDigit &sub : plan.order)
+      ++sub.digit;
+    plan.order.push_back(
+        {0, parts, 1, Binding::Split, Form::Fold, {}, {}, 0});
+  }
   plan.carry = plan.plain = plan.merge = plan.order.size();
   choosePack(plan, schedule);
-  plan.key = llvm::formatv("elements {0}/{1}", block, pack);
+  plan.key = llvm::formatv("elements {0}/{1}/{2}", block, pack, stretch);
   return plan;
 }
 

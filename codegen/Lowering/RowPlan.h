@@ -94,7 +94,8 @@ llvm::Expected<NodePlan> planNode(pact::NodeAttr node, int64_t extent,
 /// will do: the steps in which all lanes have an element, or those with absent
 /// ones too. A loop over the steps, or a single one where the extent is open.
 NodePlan planAcross(int64_t lanes, int64_t extent, bool whole);
-/// A plan that visits every element once and reduces nothing.
+/// A plan that visits every element once and reduces nothing. Where programs share
+/// a row, each has a stretch of it.
 NodePlan planElements(int64_t extent, kernel::ScheduleAttr schedule);
 
 /// One reduced dim or none, and one of rows: what `RowLowering` accepts.

@@ -75,7 +75,8 @@ std::optional<int64_t> longExtent(pact::ContractOp contract,
 }
 
 /// Of element-wise operators the schedule alone decides: where a visit of all
-/// lanes ends, with and without packs, and a turn of several of them.
+/// lanes ends, with and without packs, and a turn of several of them; and where
+/// the stretch of a program ends.
 std::set<int64_t> elementExtents(pact::ContractOp contract, pact::OperatorOp op,
                                  kernel::ScheduleAttr schedule, int64_t most) {
   int64_t extent =
@@ -84,7 +85,8 @@ std::set<int64_t> elementExtents(pact::ContractOp contract, pact::OperatorOp op,
     return extent <= most ? std::set<int64_t>{extent} : std::set<int64_t>();
   std::set<int64_t> extents = {1, 2, 3};
   constexpr int64_t pack = 8;
-  for (int64_t visit : {schedule.getLanes(), pack * schedule.getLanes()})
+  for (int64_t visit : {schedule.getLanes(), pack * schedule.getLanes(),
+                        std::max(schedule.getSplit(), int64_t(1))})
     for (int64_t boundary : {visit, 2 * visit, 4 * visit})
       for (int64_t near : {-1, 0, 1})
         if (boundary + near <= most)

@@ -5,6 +5,7 @@
 
 #include "codegen/Lowering/RowLowering.h"
 #include "compiler/Schedule/TileSchedule.h"
+#include "dialects/Pact/RowAxis.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -15,6 +16,9 @@ namespace {
 
 enum Serves { Throughput = 1, Latency = 2, Both = 3 };
 
+/// Rows above which there are programs enough without some that share one.
+constexpr int64_t kSharedRows = 64;
+
 struct Candidate {
   StringRef kind;
   int64_t lanes, subgroup, programsPerGroup, vectorBytes, unroll;
@@ -22,8 +26,8 @@ struct Candidate {
   int64_t priority;
   bool fewRows = false, adjacent = false;
   int64_t rowsPerLane = 1, split = 0;
-  /// Where it is meant for long rows.
-  int64_t leastExtent = 1;
+  /// Where it is meant for long rows, or programs share rows that are few.
+  int64_t leastExtent = 1, sharedRows = kSharedRows;
 };
 
 /// Lanes for a row of `extent` elements, so that a lane has about `each` of
@@ -89,9 +93,8 @@ std::vector<Candidate> cpuCandidates(const codegen::Capabilities &facts) {
 /// Elements of a row that a program should have at least where programs share
 /// the row.
 constexpr int64_t kRowPart = 4096, kColumnPart = 256;
-/// Rows above which there are programs enough without, and parts that a launch
-/// can have.
-constexpr int64_t kSharedRows = 64, kMostParts = 65535;
+/// Parts that a launch can have.
+constexpr int64_t kMostParts = 65535;
 
 /// Lanes with several neighbouring rows, for reductions down the columns of a
 /// matrix; programs that share rows, for long columns and, on GPUs, for few
@@ -126,6 +129,28 @@ void addShared(std::vector<Candidate> &result,
   }
 }
 
+/// Programs of GPUs that share rows of which every element is computed by itself:
+/// an element for each lane, or a pack. On an H200 (docs/results/
+/// 2026-11-30-experts-activation.md) packs are faster from about eight rows, and as
+/// fast as whole rows at a few hundred; single elements, which need no alignment,
+/// are faster than packs that lie anywhere up to about a hundred. CPUs gain nothing.
+void addSharedElements(std::vector<Candidate> &result,
+                       const codegen::Capabilities &facts) {
+  int64_t warp = facts.subgroupWidth;
+  auto add = [&](int64_t warps, int64_t vectorBytes, int64_t each,
+                 int64_t priority, int64_t mostRows) {
+    Candidate c{"row_per_group", warps * warp, warp, 1,
+                vectorBytes,     64,           Both, priority};
+    c.split = c.lanes * each;
+    c.leastExtent = c.split + 1;
+    c.sharedRows = mostRows;
+    result.push_back(c);
+  };
+  add(4, 0, 1, 5, 8);
+  add(4, 16, 8, 6, kFewRows);
+  add(8, 0, 1, 7, kSharedRows);
+}
+
 /// The extents of dims for which a candidate is meant.
 std::map<std::string, std::pair<int64_t, int64_t>>
 rangesOf(const Candidate &c, const std::string &rowDim,
@@ -137,7 +162,7 @@ rangesOf(const Candidate &c, const std::string &rowDim,
   if (!split)
     return dims;
   if (c.rowsPerLane == 1 && !rowDim.empty())
-    dims[rowDim] = {1, kSharedRows};
+    dims[rowDim] = {1, c.sharedRows};
   if (!reducedDim.empty())
     dims[reducedDim] = {c.leastExtent, most};
   if (!split.getDim().empty()) {
@@ -240,7 +265,10 @@ schedule::propose(pact::ContractOp contract, pact::OperatorOp op,
   bool hasColumns = false;
   bool gpu = target.kind() != codegen::TargetKind::Cpu;
   std::vector<Candidate> candidates;
-  addShared(candidates, facts, gpu);
+  if (!pact::isElementwise(op))
+    addShared(candidates, facts, gpu);
+  else if (gpu)
+    addSharedElements(candidates, facts);
   llvm::append_range(candidates,
                      gpu ? gpuCandidates(facts, extent) : cpuCandidates(facts));
   for (const Candidate &c : candidates) {
