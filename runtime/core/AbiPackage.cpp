@@ -97,8 +97,11 @@ static std::unique_ptr<bitpact_package> index(package::Package opened) {
     nlohmann::json conditions = whole["variants"][i]["when"];
     if (whole["variants"][i].contains("cost")) {
       conditions["cost"] = whole["variants"][i]["cost"];
-      for (const package::Tile &tile : entry.launch.tiles)
+      for (const package::Tile &tile : entry.launch.tiles) {
         conditions["cost"]["tiles"][tile.dim] = tile.length;
+        if (!tile.segments.empty())
+          conditions["cost"]["segments"][tile.dim] = tile.segments;
+      }
       conditions["cost"]["ctas_per_unit"] = entry.launch.ctasPerUnit;
       conditions["cost"]["ctas_per_program"] = entry.launch.ctasPerProgram;
       if (const package::CostTable *table = manifest.costsOf(entry.target))

@@ -17,7 +17,10 @@ def cost(conditions, dims, units):
     terms = conditions["cost"]
     tiles = 1
     for dim, length in terms["tiles"].items():
-        tiles *= -(-dims[dim] // length)
+        pieces = 1
+        if dim in terms.get("segments", {}):
+            pieces = min(dims[dim], max(dims[terms["segments"][dim]] - 1, 1))
+        tiles *= (dims[dim] + pieces * (length - 1)) // length
     at_once = max(units * terms["ctas_per_unit"] // terms["ctas_per_program"], 1)
     return terms["start"] + -(-tiles // at_once) * (terms["tile"] + terms["element"] * dims[terms["dim"]])
 
@@ -116,6 +119,29 @@ class Schedules(ToolTest):
         result = self.holds("compile", os.path.join(LIBRARY, "examples", "matmul.json"), "-o", self.path("all.pkg"),
                             "--target", "cuda:sm_90a", "--json", *cache)  # fmt: skip
         self.assertEqual((result.json()["left_out"], result.err), ([], ""))
+
+    def test_tiles_of_segments_are_counted_as_a_launch_counts_them(self):
+        grouped = self.path("grouped.pkg")
+        contract = self.path("grouped.json")
+        with open(contract, "w") as file:
+            json.dump({"bitpact": 1, "extends": os.path.join(LIBRARY, "examples", "grouped_matmul.json"),
+                       "name": "test/grouped", "dims": {"experts": "*", "out": 1536, "in": 520}}, file)  # fmt: skip
+        self.holds("compile", contract, "-o", grouped, "--target", "cuda:sm_90a")
+        listed = self.holds("inspect", grouped, "--json").json()["contracts"][0]["variants"]
+        conditions = {one["id"]: one["conditions"] for one in listed}
+        report = self.holds("inspect", grouped, "--select", "tokens=1,8,64,300,4096,32768,experts=128",
+                            "--select", "boundaries=2,9,129", "--role", "train", "--json").json()  # fmt: skip
+        self.assertEqual(len(report["selections"]), 6 * 3)
+        taken = set()
+        for one in report["selections"]:
+            costs = {}
+            for each in one["contenders"]:
+                if each["fits"] and "cost" in each:
+                    costs[each["variant"]] = cost(conditions[each["variant"]], one["dims"], 132)
+                    self.assertEqual(each["cost"], costs[each["variant"]], one["dims"])
+            self.assertEqual(one["variant"], min(costs, key=costs.get), one["dims"])
+            taken.add(one["variant"])
+        self.assertGreater(len(taken), 3)
 
     def test_one_question_is_answered_in_full_and_again_alike(self):
         asked = ("inspect", self.tiles, "--select", "tokens=64,out=333", "--role", "train")

@@ -221,10 +221,18 @@ std::optional<int64_t> costOf(const VariantSpec &variant, const Dims &dims,
   // What no 64 bits hold is dearer than any that they do.
   using Wide = __int128;
   Wide most = std::numeric_limits<int64_t>::max(), tiles = 1;
-  const json lengths = cost.value("tiles", json::object());
-  for (const auto &[dim, length] : lengths.items())
-    tiles = std::min(
-        most, tiles * ((dims.at(dim) - 1) / length.get<int64_t>() + 1));
+  const json lengths = cost.value("tiles", json::object()),
+             segments = cost.value("segments", json::object());
+  for (const auto &[dim, each] : lengths.items()) {
+    Wide rows = dims.at(dim), length = each.get<int64_t>();
+    // As many pieces as offsets can cut, whose last tiles may all be short.
+    Wide pieces = 1;
+    if (segments.contains(dim))
+      pieces = std::min(
+          rows, std::max<Wide>(
+                    dims.at(segments.at(dim).get<std::string>()) - 1, 1));
+    tiles = std::min(most, tiles * ((rows + pieces * (length - 1)) / length));
+  }
   int64_t perUnit = cost.value("ctas_per_unit", int64_t(0)),
           perProgram = cost.value("ctas_per_program", int64_t(1));
   Wide atOnce = perUnit ? std::max<Wide>(Wide(units) * perUnit / perProgram, 1)
