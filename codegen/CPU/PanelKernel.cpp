@@ -28,10 +28,14 @@ LogicalResult PanelKernel::convert() {
   Block *inner = entry.programs.getBody();
   inner->getOperations().splice(inner->getTerminator()->getIterator(),
                                 body.getOperations());
+  findParts(inner);
   SmallVector<Operation *> ops;
   inner->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (isLaterPart(op))
+      return WalkResult::skip();
     if (isa<tile::TileDialect>(op->getDialect()) && !isa<tile::YieldOp>(op))
       ops.push_back(op);
+    return WalkResult::advance();
   });
   for (Operation *op : ops) {
     builder.setInsertionPoint(op);
@@ -49,8 +53,12 @@ LogicalResult PanelKernel::convert() {
         result.setType(pointer);
       }
   });
+  for (const SmallVector<scf::ForOp> &same : parts)
+    for (scf::ForOp later : ArrayRef(same).drop_front())
+      later.getBody()->clear();
   for (Operation *op : llvm::reverse(done))
     op->erase();
+  shareParts();
   func.erase();
   return success();
 }

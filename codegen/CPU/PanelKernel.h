@@ -116,6 +116,12 @@ private:
   Value panelAt(const Panels &panels, Value base, Value number, int64_t depth,
                 mlir::Type element);
 
+  //--- parts (PanelParts.cpp) ---------------------------------------------===//
+  void findParts(mlir::Block *inner);
+  /// Of a loop that calls what another becomes.
+  bool isLaterPart(mlir::Operation *op) const;
+  void shareParts();
+
   //--- atoms (PanelAtoms.cpp) ---------------------------------------------===//
   mlir::LogicalResult dot(tile::DotOp op);
 
@@ -137,6 +143,8 @@ private:
   llvm::DenseMap<Value, Value> held; ///< where its slot is
   llvm::DenseMap<std::pair<int64_t, mlir::Type>, Value> slots;
   llvm::SmallVector<mlir::Operation *> done;
+  /// Loops with products, two or more that do the same.
+  llvm::SmallVector<llvm::SmallVector<mlir::scf::ForOp>> parts;
 };
 
 } // namespace bitpact::codegen
