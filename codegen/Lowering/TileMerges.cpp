@@ -31,9 +31,16 @@ TileProgram::Stages TileProgram::stagesOf(const PartTree &chain) {
   // part begin before those of this one have met.
   int64_t k = schedule.getK();
   auto stages = [&](int64_t elements) { return (elements + k - 1) / k; };
+  Value first = i32(chain.first / k);
   Value end = arith::SubIOp::create(
       builder, loc, depthBlocks, i32(stages(extent) - stages(chain.end)));
-  return {i32(chain.first / k), end, isFirst, isLast};
+  if (unit) {
+    Value before =
+        arith::MulIOp::create(builder, loc, unit, i32(ofUnits->apart / k));
+    first = arith::AddIOp::create(builder, loc, first, before);
+    end = arith::AddIOp::create(builder, loc, end, before);
+  }
+  return {first, end, isFirst, isLast};
 }
 
 /// The sum of the values, of which there are one or two, rounded: in the last of
@@ -48,7 +55,12 @@ Value TileProgram::rounded(ValueRange values,
   SmallVector<Type> elements;
   for (Value each : values)
     elements.push_back(cast<tile::ValuesType>(each.getType()).getElementType());
-  auto map = tile::MapOp::create(builder, loc, valuesOf(format), values);
+  auto shape = cast<tile::ValuesType>(values.front().getType());
+  auto map = tile::MapOp::create(
+      builder, loc,
+      tile::ValuesType::get(builder.getContext(), shape.getRows(),
+                            shape.getCols(), format),
+      values);
   OpBuilder::InsertionGuard guard(builder);
   Block *body = builder.createBlock(&map.getBody(), {}, elements,
                                     SmallVector<Location>(values.size(), loc));
@@ -75,14 +87,59 @@ Value TileProgram::valueOf(const PartTree &tree, int64_t slot, SumsOf sumsOf) {
   return rounded({left, right}, tree.roundings);
 }
 
-SmallVector<Value> TileProgram::sumsOfParts(SumsOf sumsOf) {
+/// Of what units have brought to each other.
+Value TileProgram::valueOf(const PartTree &tree, ValueRange met) {
+  auto brought = ofUnits->numbers.find(&tree);
+  if (brought != ofUnits->numbers.end())
+    return met[brought->second];
+  Value left = valueOf(*tree.left, met), right = valueOf(*tree.right, met);
+  return rounded({left, right}, tree.roundings);
+}
+
+/// The columns of this unit of what all have computed of rows from `row` on.
+ValueRange TileProgram::meet(SumsOf sumsOf, Value row) {
+  SmallVector<Value> mine;
+  SmallVector<Type> types;
+  for (auto [slot, tree] : llvm::enumerate(ofUnits->own)) {
+    Value value = valueOf(*tree, int64_t(slot), sumsOf);
+    if (slot + 1 < ofUnits->own.size())
+      value = tile::HoldOp::create(builder, loc, value.getType(), value,
+                                   uint64_t(slot));
+    mine.push_back(value);
+    types.push_back(ownValuesOf(
+        cast<tile::ValuesType>(value.getType()).getElementType()));
+  }
+  SmallVector<Type> all;
+  for (int64_t i = 0; i < schedule.getSplit(); ++i)
+    llvm::append_range(all, types);
+  // Rows that do not exist are not brought.
+  Value last = end ? end : narrow(func.slot(family.rowDim));
+  Value before = arith::MinUIOp::create(builder, loc, row, last);
+  Value rows = arith::MinUIOp::create(
+      builder, loc, arith::SubIOp::create(builder, loc, last, before),
+      i32(schedule.rowsPerConsumer()));
+  return tile::MeetOp::create(builder, loc, all, mine, rows).getParts();
+}
+
+/// The first column of which the unit has the sums.
+Value TileProgram::ownCol(Value col) {
+  if (!unit)
+    return col;
+  Value before = arith::MulIOp::create(builder, loc, unit,
+                                       i32(schedule.colsPerUnit()));
+  return arith::AddIOp::create(builder, loc, col, before);
+}
+
+SmallVector<Value> TileProgram::sumsOfParts(SumsOf sumsOf, Value row) {
   if (parts.isChain() && parts.roundings.empty())
     return sumsOf(stagesOf(parts));
-  Value sums = valueOf(parts, 0, sumsOf);
+  Value sums =
+      ofUnits ? valueOf(parts, meet(sumsOf, row)) : valueOf(parts, 0, sumsOf);
   auto type = cast<tile::ValuesType>(sums.getType());
   if (type.getElementType() == accumulator)
     return {sums};
-  auto map = tile::MapOp::create(builder, loc, valuesOf(accumulator), sums);
+  auto map =
+      tile::MapOp::create(builder, loc, ownValuesOf(accumulator), sums);
   OpBuilder::InsertionGuard guard(builder);
   Block *body =
       builder.createBlock(&map.getBody(), {}, {type.getElementType()}, {loc});

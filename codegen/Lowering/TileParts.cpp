@@ -1,7 +1,7 @@
 // TileParts.cpp - sums whose parts are complete before they meet
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "codegen/Lowering/TileParts.h"
+#include "codegen/Lowering/TileUnits.h"
 
 #include "dialects/Pact/Rules.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -105,12 +105,8 @@ void widen(const PartTree &tree, size_t slot, unsigned accumulator,
            std::vector<unsigned> &slots) {
   if (tree.isChain())
     return;
-  const auto &roundings = tree.left->roundings;
-  unsigned bits = roundings.empty()
-                      ? accumulator
-                      : unsigned(8 * algebra::bytes(roundings.back()));
   slots.resize(std::max(slots.size(), slot + 1));
-  slots[slot] = std::max(slots[slot], bits);
+  slots[slot] = std::max(slots[slot], bitsOf(*tree.left, accumulator));
   widen(*tree.left, slot, accumulator, slots);
   widen(*tree.right, slot + 1, accumulator, slots);
 }
@@ -127,6 +123,12 @@ std::vector<const PartTree *> lowering::chainsOf(const PartTree &tree) {
   return chains;
 }
 
+unsigned lowering::bitsOf(const PartTree &tree, unsigned accumulator) {
+  return tree.roundings.empty()
+             ? accumulator
+             : unsigned(8 * algebra::bytes(tree.roundings.back()));
+}
+
 std::vector<unsigned> lowering::slotBits(const PartTree &tree,
                                          unsigned accumulator) {
   std::vector<unsigned> slots;
@@ -135,15 +137,22 @@ std::vector<unsigned> lowering::slotBits(const PartTree &tree,
 }
 
 std::vector<unsigned> lowering::slotBits(pact::ContractOp contract,
-                                         pact::OperatorOp op) {
+                                         pact::OperatorOp op, int64_t units,
+                                         int64_t stage) {
   pact::ReduceOp reduce = *op.getOps<pact::ReduceOp>().begin();
   auto node = cast<pact::NodeAttr>(contract.getNodes().get(reduce.getNode()));
   auto extent = contract.getDims().getAs<IntegerAttr>(reduce.getOver());
   llvm::Error none = checkParts(reduce.getNode(), node, extent, 1);
   if (none || !extent || extent.getInt() == ShapedType::kDynamic)
     return llvm::consumeError(std::move(none)), std::vector<unsigned>();
-  return slotBits(partsOf(node, extent.getInt()),
-                  node.getAccumulator().getIntOrFloatBitWidth());
+  PartTree tree = partsOf(node, extent.getInt());
+  unsigned accumulator = node.getAccumulator().getIntOrFloatBitWidth();
+  if (units == 1)
+    return slotBits(tree, accumulator);
+  llvm::Expected<UnitParts> parts = unitParts(tree, units, stage);
+  if (!parts)
+    return llvm::consumeError(parts.takeError()), std::vector<unsigned>();
+  return slotBits(*parts, accumulator);
 }
 
 llvm::Error lowering::checkParts(StringRef node, pact::NodeAttr attr,

@@ -33,12 +33,17 @@ PartTree partsOf(pact::NodeAttr node, int64_t extent);
 /// The chains, in the order in which they are visited.
 std::vector<const PartTree *> chainsOf(const PartTree &tree);
 
+/// Bits of the tree's value: the accumulator's or those of what rounds it.
+unsigned bitsOf(const PartTree &tree, unsigned accumulator);
+
 /// Bits of a value of each slot, the accumulator's or those of the narrow format
 /// to which it is rounded. While the right side of a merge is computed, the left
 /// one is held: in slot n where it is the right side of n others.
 std::vector<unsigned> slotBits(const PartTree &tree, unsigned accumulator);
-/// Those of the operator's one node; none where its parts cannot be computed.
-std::vector<unsigned> slotBits(pact::ContractOp contract, pact::OperatorOp op);
+/// Those of the operator's one node, of which so many units have their parts; none
+/// where its parts cannot be computed.
+std::vector<unsigned> slotBits(pact::ContractOp contract, pact::OperatorOp op,
+                               int64_t units = 1, int64_t stage = 1);
 
 /// The error names what of the node's parts no tile schedule computes; `stage`
 /// elements are taken at a time.

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/Lowering/TilePlan.h"
 
-#include "codegen/Lowering/TileParts.h"
+#include "codegen/Lowering/TileUnits.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -306,6 +306,16 @@ static llvm::Error checkDot(pact::ContractOp contract, const TileFamily &family,
           node, attr, contract.getDims().getAs<IntegerAttr>(family.depthDim),
           schedule.getK()))
     return error;
+  if (schedule.isSplit()) {
+    auto extent = contract.getDims().getAs<IntegerAttr>(family.depthDim);
+    // What has no parts may be over a dim of any extent.
+    llvm::Expected<UnitParts> parts =
+        unitParts(hasParts(attr) ? partsOf(attr, extent.getInt()) : PartTree(),
+                  schedule.getSplit(), schedule.getK());
+    if (!parts)
+      return refusal("node {0}: {1}", node,
+                     llvm::toString(parts.takeError()));
+  }
   if (family.dots.size() > 1 && hasParts(attr))
     return refusal("node {0}: merge: '{1}'; of several products tiles compute "
                    "the sums as one chain each",

@@ -25,6 +25,13 @@ TileProgram::TileProgram(pact::ContractOp contract, TileFamily of,
     extent = depth.getInt();
   parts = partsOf(node, extent);
   chains = chainsOf(parts);
+  if (!schedule.isSplit())
+    return;
+  ofUnits = llvm::cantFail(
+      unitParts(parts, schedule.getSplit(), schedule.getK()));
+  chains.clear();
+  for (const PartTree *tree : ofUnits->own)
+    llvm::append_range(chains, chainsOf(*tree));
 }
 
 Value TileProgram::view(StringRef tensor, StringRef rowDim, StringRef colDim) {
@@ -112,13 +119,18 @@ tile::ValuesType TileProgram::valuesOf(Type element) {
                                sums.getCols(), element);
 }
 
+tile::ValuesType TileProgram::ownValuesOf(Type element) {
+  return tile::ValuesType::get(builder.getContext(), schedule.rowsPerConsumer(),
+                               schedule.colsPerUnit(), element);
+}
+
 SmallVector<Value> TileProgram::loadOthers(Value row, Value col) {
   SmallVector<Value> loaded;
   for (Value each : others)
     loaded.push_back(tile::LoadOp::create(
         builder, loc,
-        valuesOf(cast<tile::ViewType>(each.getType()).getElementType()), each,
-        row, col));
+        ownValuesOf(cast<tile::ViewType>(each.getType()).getElementType()),
+        each, row, col));
   return loaded;
 }
 
@@ -172,6 +184,8 @@ void TileProgram::emit() {
   rowBlocks = blocksOf(family.rowDim, schedule.getM());
   colBlocks = blocksOf(family.colDim, schedule.getN());
   depthBlocks = blocksOf(family.depthDim, schedule.getK());
+  if (schedule.isSplit())
+    unit = tile::UnitOp::create(builder, loc, builder.getI32Type());
   if (family.segments)
     checkSegments();
   if (schedule.packsOwn())

@@ -6,6 +6,7 @@
 
 #include "codegen/Lowering/TileParts.h"
 #include "codegen/Lowering/TilePlan.h"
+#include "codegen/Lowering/TileUnits.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
@@ -58,6 +59,8 @@ private:
   void blockAt(mlir::Value index, mlir::Value rowBlocks, Body body);
   tile::PendingType sumsType();
   tile::ValuesType valuesOf(mlir::Type element);
+  /// Of the columns of a unit.
+  tile::ValuesType ownValuesOf(mlir::Type element);
   llvm::SmallVector<mlir::Value> loadOthers(mlir::Value row, mlir::Value col);
   /// One for each product, complete.
   llvm::SmallVector<mlir::Value> await(mlir::ValueRange sums);
@@ -75,8 +78,12 @@ private:
   using SumsOf = llvm::function_ref<llvm::SmallVector<mlir::Value>(Stages)>;
   /// The sums of a block, of which `sumsOf` computes one chain after the other:
   /// in the accumulator's format.
-  llvm::SmallVector<mlir::Value> sumsOfParts(SumsOf sumsOf);
+  llvm::SmallVector<mlir::Value> sumsOfParts(SumsOf sumsOf,
+                                             mlir::Value row = mlir::Value());
   mlir::Value valueOf(const PartTree &tree, int64_t slot, SumsOf sumsOf);
+  mlir::Value valueOf(const PartTree &tree, mlir::ValueRange met);
+  mlir::ValueRange meet(SumsOf sumsOf, mlir::Value row);
+  mlir::Value ownCol(mlir::Value col);
   mlir::Value rounded(mlir::ValueRange values,
                       llvm::ArrayRef<algebra::Format> roundings);
 
@@ -116,7 +123,8 @@ private:
   mlir::FloatType accumulator;
   int64_t extent = 1; ///< of the reduced dim, where it is fixed
   PartTree parts;
-  std::vector<const PartTree *> chains;
+  std::optional<UnitParts> ofUnits; ///< where several share a block
+  std::vector<const PartTree *> chains; ///< of the program, or of unit 0
   mlir::OpBuilder builder;
   mlir::Location loc;
   mlir::Value a, result, pipe;
@@ -125,6 +133,7 @@ private:
   /// these have, and the bytes of a stage.
   mlir::Value boxes, boxRows, stageBytes;
   mlir::Value isOneRow; ///< of blocks
+  mlir::Value unit;     ///< of several
   /// Stages of the program's first block, and where it lies.
   struct {
     mlir::Value stages, row, col;

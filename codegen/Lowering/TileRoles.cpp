@@ -145,7 +145,7 @@ SmallVector<Value> TileProgram::settle(ValueRange sums, int64_t stages) {
 /// unit busy while the producer refills.
 void TileProgram::consume(Value number) {
   forEachBlock([&](Value row, Value col) {
-    Value above = ownRow(number, row);
+    Value above = ownRow(number, row), left = ownCol(col);
     SmallVector<Value> loaded;
     SmallVector<Value> sums = sumsOfParts([&](Stages part) {
       // The first stage begins the sums.
@@ -165,13 +165,13 @@ void TileProgram::consume(Value number) {
       }
       // Before the sums are complete, so that both are awaited at one time.
       if (part.isLast)
-        loaded = loadOthers(above, col);
+        loaded = loadOthers(above, left);
       SmallVector<Value> complete = await(stages.getResults());
       tile::ReleaseOp::create(builder, loc, pipe);
       return complete;
-    });
+    }, above);
     tile::PutOp::create(builder, loc, epilogue(sums, loaded), result, above,
-                        col, end);
+                        left, end);
   });
 }
 

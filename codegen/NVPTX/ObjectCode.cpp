@@ -24,7 +24,9 @@ static void initialize() {
 /// The PTX version is fixed for each architecture, so that the text does not
 /// move with the toolkit; ptxas of CUDA 13 reads all of them.
 static StringRef ptxVersion(StringRef arch) {
-  return arch.starts_with("sm_1") ? "+ptx86" : "+ptx80";
+  if (arch.starts_with("sm_1"))
+    return "+ptx86";
+  return arch == "sm_90a" ? "+ptx81" : "+ptx80"; // stores to other CTAs
 }
 
 mlir::FailureOr<std::string> emitPtx(mlir::ModuleOp module, StringRef arch) {

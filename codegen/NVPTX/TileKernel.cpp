@@ -101,10 +101,10 @@ void TileKernel::createFunction() {
       builder.getDenseI32ArrayAttr({int32_t(layout.threads), 1, 1}));
   target->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                   builder.getI32IntegerAttr(1));
-  if (isCluster())
+  if (hasUnits())
     target->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(),
                     builder.getDenseI32ArrayAttr(
-                        {int32_t(schedule.getCluster()), 1, 1}));
+                        {int32_t(schedule.units()), 1, 1}));
   // A map is 128 bytes by value, in the constant bank.
   auto bytes = LLVM::LLVMArrayType::get(builder.getI8Type(), 128);
   for (unsigned i = slots; i < types.size(); ++i) {
@@ -141,18 +141,20 @@ void TileKernel::prologue() {
   thread = NVVM::ThreadIdXOp::create(builder, loc, builder.getI32Type());
   own = LLVM::AndOp::create(builder, loc, thread, i32(kWarpgroup - 1));
   lane = LLVM::AndOp::create(builder, loc, thread, i32(31));
-  if (isCluster())
+  if (hasUnits())
     rank = NVVM::ClusterId::create(builder, loc, builder.getI32Type());
   guarded(isZero(thread), [&] {
     for (auto &[pipe, place] : layout.pipes)
       initialise(place, cast<tile::PipeType>(pipe.getType()).getStages());
+    if (layout.meeting)
+      initialiseMeeting();
     NVVM::FenceMbarrierInitOp::create(builder, loc);
     for (unsigned i = 0; i < layout.maps.size(); ++i)
       NVVM::PrefetchOp::create(builder, loc, nullptr, nullptr,
                                entry->getArgument(slots + i), Value(),
                                builder.getUnitAttr());
   });
-  if (isCluster())
+  if (hasUnits())
     meetCluster();
   else
     NVVM::BarrierOp::create(builder, loc);
@@ -242,7 +244,7 @@ LogicalResult TileKernel::convert(Operation *op) {
       .Case<tile::ProgramOp>([&](Operation *op) {
         Type type = builder.getI32Type();
         Value number;
-        if (isCluster())
+        if (hasUnits())
           number = NVVM::ClusterIdXOp::create(builder, loc, type);
         else
           number = NVVM::BlockIdXOp::create(builder, loc, type);
@@ -251,11 +253,14 @@ LogicalResult TileKernel::convert(Operation *op) {
       .Case<tile::ProgramsOp>([&](Operation *op) {
         Type type = builder.getI32Type();
         Value number;
-        if (isCluster())
+        if (hasUnits())
           number = NVVM::ClusterDimXOp::create(builder, loc, type);
         else
           number = NVVM::GridDimXOp::create(builder, loc, type);
         return op->getResult(0).replaceAllUsesWith(number), success();
+      })
+      .Case([&](tile::UnitOp op) {
+        return op.getResult().replaceAllUsesWith(rank), success();
       })
       .Case<tile::ViewOp, tile::PipeOp>([](Operation *) { return success(); })
       .Case([&](tile::OffsetOp op) { return offset(op), success(); })
@@ -298,6 +303,7 @@ LogicalResult TileKernel::convert(Operation *op) {
       // Elements are computed where they are put.
       .Case([](tile::MapOp) { return success(); })
       .Case([&](tile::HoldOp op) { return hold(op); })
+      .Case([&](tile::MeetOp op) { return meet(op); })
       .Case([&](tile::PutOp op) { return put(op); })
       .Default([](Operation *op) {
         return op->emitOpError("has no form on sm_90a");
@@ -361,6 +367,8 @@ void TileKernel::roles(tile::RolesOp op) {
     waited[pipe] = makeCursor(/*phase=*/0);
     released[pipe] = makeCursor(/*phase=*/0);
   }
+  if (layout.meeting)
+    met = makeCursor(/*phase=*/0);
   Block &body = op.getConsumers().front();
   Value number = consumer;
   if (isCluster())
@@ -369,8 +377,8 @@ void TileKernel::roles(tile::RolesOp op) {
   Block *rest = branch.elseBlock();
   rest->getOperations().splice(rest->getTerminator()->getIterator(),
                                body.getOperations());
-  // Others may still bring blocks to this CTA, or arrive at its barriers.
-  if (isCluster()) {
+  // Others may still bring something to this CTA, or arrive at its barriers.
+  if (hasUnits()) {
     builder.setInsertionPointAfter(branch);
     meetCluster();
   }

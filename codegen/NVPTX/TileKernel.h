@@ -16,7 +16,8 @@ namespace bitpact::codegen {
 /// stage is full when the bytes of its copies, or the threads that copied, have
 /// arrived at its barrier, and free when every warp of the consumers has
 /// arrived at the other; in a cluster those of all CTAs, since what all need is
-/// brought to all by each producer in part.
+/// brought to all by each producer in part. CTAs that are units of a split
+/// schedule have pipes of their own, and bring each other values.
 ///
 /// What the ops become: a block its offset in shared memory (i32), sums that
 /// are pending a struct of the thread's registers, values pairs of neighbours.
@@ -27,7 +28,7 @@ public:
   mlir::LogicalResult run();
 
 private:
-  static constexpr int64_t kPairCols = 8, kPairRows = 8, kWarpRows = 16;
+  static constexpr int64_t kPairRows = 8, kWarpRows = 16;
 
   // TileKernel.cpp: the function and roles.
   void createFunction();
@@ -69,7 +70,9 @@ private:
   mlir::Value matrixAt(tile::FetchOp op);
   mlir::Value loadPiece(tile::FetchOp op, mlir::Value row, mlir::Value column,
                         mlir::Value aligned);
+  /// Whether CTAs bring blocks to each other.
   bool isCluster() const { return schedule.getCluster() > 1; }
+  bool hasUnits() const { return schedule.units() > 1; }
 
   // TileProducts.cpp
   void dot(tile::DotOp op);
@@ -112,6 +115,14 @@ private:
   mlir::Value loadHeld(tile::HoldOp op, size_t number);
   llvm::SmallVector<mlir::Value> pinned(llvm::ArrayRef<mlir::Value> pairs);
 
+  // TileMeetings.cpp
+  void initialiseMeeting();
+  mlir::LogicalResult meet(tile::MeetOp op);
+  mlir::Value meetingBarrier(bool empty);
+  void waitForUnits(mlir::Value barrier, mlir::Value phase);
+  mlir::LogicalResult bring(tile::MeetOp op);
+  void take(tile::MeetOp op);
+
   // TileResults.cpp
   mlir::Value pairOf(mlir::Value values, size_t number);
   mlir::Value mapPair(tile::MapOp op, llvm::ArrayRef<mlir::Value> pairs);
@@ -153,6 +164,7 @@ private:
   mlir::Value consumer; // its number in the CTA, in that role
   /// Of each pipe: the producer's, and a consumer's first and last stage.
   llvm::DenseMap<mlir::Value, Cursor> produced, waited, released;
+  Cursor met; ///< only the phase
   llvm::DenseMap<mlir::Value, mlir::Value> offsets; // of blocks
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>>
       pairs; // of sums and of what has been loaded

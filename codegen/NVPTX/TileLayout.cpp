@@ -85,6 +85,39 @@ llvm::Error checkCluster(tile::ScheduleAttr schedule,
   return llvm::Error::success();
 }
 
+/// Values that units bring to each other lie beside what else a CTA has.
+llvm::Error placeMeeting(tile::FuncOp func, TileLayout &layout) {
+  tile::ScheduleAttr schedule = func.getSchedule();
+  int64_t units = schedule.getSplit(), cols = schedule.colsPerUnit();
+  if (units == 1)
+    return llvm::Error::success();
+  if (units > kMostCluster || units & (units - 1))
+    return refusal("split is {0}; sm_90a has clusters of powers of two up to {1}",
+                   units, kMostCluster);
+  if (cols % kPairCols)
+    return refusal("n is {0}; of it {1} units have {2} columns each, not "
+                   "multiples of {3}",
+                   schedule.getN(), units, cols, kPairCols);
+  SmallVector<tile::MeetOp> meets;
+  func.walk([&](tile::MeetOp meet) { meets.push_back(meet); });
+  if (meets.size() != 1)
+    return refusal("split is {0} and units meet in {1} places; sm_90a has "
+                   "barriers for one",
+                   units, meets.size());
+  TileLayout::Meeting meeting;
+  for (Value value : meets.front().getValues()) {
+    meeting.values.push_back(meeting.ofUnit);
+    meeting.ofUnit +=
+        kDotRows * cols *
+        elementBytes(cast<tile::ValuesType>(value.getType()).getElementType());
+  }
+  meeting.first = layout.sharedBytes;
+  meeting.bytes = units * meeting.ofUnit;
+  layout.sharedBytes += schedule.consumersPerUnit() * meeting.bytes;
+  layout.meeting = meeting;
+  return llvm::Error::success();
+}
+
 /// The block of that number of a stage. Where consumers take their own rows of
 /// it, a CTA of a cluster has no others.
 template <typename Waits>
@@ -256,7 +289,10 @@ llvm::Expected<TileLayout> codegen::layOut(tile::FuncOp func) {
       layout.mapOf(layout.mapOf(func, fetch));
   });
   placeHeld(func, layout);
-  int64_t barriers = 0;
+  if ((error = placeMeeting(func, layout)))
+    return error;
+  int64_t barriers =
+      layout.meeting ? 2 * 8 * schedule.consumersPerUnit() : int64_t(0);
   for (auto &[value, place] : layout.pipes)
     barriers += 2 * 8 * cast<tile::PipeType>(value.getType()).getStages();
   // Where stages leave no room for it, results leave from registers.
@@ -280,6 +316,10 @@ llvm::Expected<TileLayout> codegen::layOut(tile::FuncOp func) {
     place.barriers = layout.sharedBytes;
     layout.sharedBytes +=
         2 * 8 * cast<tile::PipeType>(value.getType()).getStages();
+  }
+  if (layout.meeting) {
+    layout.meeting->barriers = layout.sharedBytes;
+    layout.sharedBytes += 2 * 8 * schedule.consumersPerUnit();
   }
   layout.sharedBytes = std::max(layout.sharedBytes, endOfReads(func, layout));
   if (layout.sharedBytes > kMostSharedBytes)

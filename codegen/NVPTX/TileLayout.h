@@ -19,6 +19,8 @@ inline constexpr int64_t kSwizzledRow = 128, kSwizzleAtom = 8 * kSwizzledRow;
 /// Threads of a warpgroup, and rows of its products. Where blocks have fewer,
 /// what it computes of others is nobody's.
 inline constexpr int64_t kWarpgroup = 128, kDotRows = 64;
+/// Columns of which a thread has a pair in each of two rows.
+inline constexpr int64_t kPairCols = 8;
 /// Shared memory of a CTA.
 inline constexpr int64_t kMostSharedBytes = 227 * 1024;
 
@@ -69,6 +71,15 @@ struct TileLayout {
   /// Slots of values in registers, the first ones; where others lie, by slot.
   size_t heldInRegisters = 0;
   llvm::SmallVector<int64_t> held;
+  /// Where units of a program meet: what a consumer is brought, in bytes by value
+  /// of each unit, from `first` on, and its barriers, a full one and an empty one;
+  /// those of the next consumer follow.
+  struct Meeting {
+    int64_t first = 0, bytes = 0, barriers = 0;
+    llvm::SmallVector<int64_t> values; ///< where each value of a unit begins
+    int64_t ofUnit = 0;
+  };
+  std::optional<Meeting> meeting;
 
   /// That of a block which acquire or wait gives.
   const Place &placeOf(mlir::Value block) const;

@@ -22,6 +22,8 @@ std::optional<int64_t> TileView::elementAt(int64_t row, int64_t col,
 InFlightDiagnostic TileMachine::error(const Role &role, Operation *op) {
   InFlightDiagnostic diagnostic = op->emitError();
   diagnostic << op->getName() << " of program " << program << ", ";
+  if (func.getSchedule().isSplit())
+    diagnostic << "unit " << role.unit << ", ";
   if (role.consumer < 0)
     diagnostic << "producer: ";
   else
@@ -78,19 +80,26 @@ LogicalResult TileMachine::run() {
 
 LogicalResult TileMachine::runProgram() {
   pipes.clear();
-  Role outer;
-  if (failed(bindSlots(outer)))
-    return failure();
-  // What stands before the roles a producer does before it waits.
-  func.walk([&](tile::ReadyOp) { outer.ready = false; });
-  if (func.getBody().front().getOps<tile::RolesOp>().empty())
-    return runAlone(outer);
-  for (Operation &op : func.getBody().front()) {
-    LogicalResult done = isa<tile::RolesOp>(op)
-                             ? runRoles(outer, cast<tile::RolesOp>(op))
-                             : runBefore(outer, op);
-    if (failed(done))
+  meetings.clear();
+  std::vector<Role> units(size_t(func.getSchedule().getSplit()));
+  for (auto [i, outer] : llvm::enumerate(units)) {
+    outer.unit = int64_t(i);
+    if (failed(bindSlots(outer)))
       return failure();
+    // What stands before the roles a producer does before it waits.
+    func.walk([&](tile::ReadyOp) { outer.ready = false; });
+  }
+  if (func.getBody().front().getOps<tile::RolesOp>().empty())
+    return runAlone(units.front());
+  for (Operation &op : func.getBody().front()) {
+    if (auto roles = dyn_cast<tile::RolesOp>(op)) {
+      if (failed(runRoles(units, roles)))
+        return failure();
+      continue;
+    }
+    for (Role &outer : units)
+      if (failed(runBefore(outer, op)))
+        return failure();
   }
   return finish();
 }
@@ -130,13 +139,15 @@ LogicalResult TileMachine::runAlone(Role &role) {
   return finish();
 }
 
-/// Each role in turn runs as far as it can.
-LogicalResult TileMachine::runRoles(Role &outer, tile::RolesOp roles) {
-  int64_t consumers = func.getSchedule().getConsumers();
-  std::vector<Role> all(size_t(consumers) + 1);
-  for (auto [i, role] : llvm::enumerate(all)) {
+/// Each role in turn, of each unit, runs as far as it can.
+LogicalResult TileMachine::runRoles(ArrayRef<Role> outer, tile::RolesOp roles) {
+  size_t ofUnit = size_t(func.getSchedule().getConsumers()) + 1;
+  std::vector<Role> all(outer.size() * ofUnit);
+  for (auto [number, role] : llvm::enumerate(all)) {
+    size_t i = number % ofUnit;
+    role.unit = int64_t(number / ofUnit);
     role.consumer = int64_t(i) - 1;
-    role.values = outer.values;
+    role.values = outer[number / ofUnit].values;
     // Consumers wait where they begin, as does a producer that does not say where.
     role.ready = i || roles.getProducer().getOps<tile::ReadyOp>().empty();
     Region &region = i ? roles.getConsumers() : roles.getProducer();
@@ -303,6 +314,11 @@ TileMachine::Outcome TileMachine::execute(Role &role, Operation &op) {
       .Case([&](tile::AwaitOp each) { return outcomeOf(await(role, each)); })
       .Case([&](tile::LoadOp each) { return outcomeOf(load(role, each)); })
       .Case([&](tile::HoldOp each) { return outcomeOf(hold(role, each)); })
+      .Case([&](tile::MeetOp each) { return meetUnits(role, each); })
+      .Case([&](tile::UnitOp each) {
+        role.values[each] = role.unit;
+        return Outcome::Went;
+      })
       .Case([&](tile::PutOp each) { return outcomeOf(store(role, each)); })
       .Case([&](tile::ViewOp each) { return outcomeOf(view(role, each)); })
       .Case([&](tile::OffsetOp each) { return outcomeOf(offset(role, each)); })

@@ -76,11 +76,18 @@ struct TileValues {
     int64_t slot, taken;
   };
   std::optional<Slot> held;
+  /// Columns of those of `from` that a unit brought: from which one on, and how
+  /// many rows there are.
+  struct Brought {
+    int64_t left, rows;
+  };
+  std::optional<Brought> brought;
 };
 
-/// The cell of one element; `leaf` gives that of sums and of loaded values.
-Cell elementOf(const TileValues &values, TermStore &terms,
-               llvm::function_ref<Cell(const TileValues &)> leaf);
+/// The cell of element (row, col); `leaf` gives that of sums and of loaded values.
+Cell elementOf(
+    const TileValues &values, TermStore &terms, int64_t row, int64_t col,
+    llvm::function_ref<Cell(const TileValues &, int64_t, int64_t)> leaf);
 /// What a region of scalar operations yields for these arguments.
 Cell yielded(mlir::Block &body, llvm::ArrayRef<Cell> arguments,
              TermStore &terms);
@@ -93,6 +100,10 @@ Cell yielded(mlir::Block &body, llvm::ArrayRef<Cell> arguments,
 /// Where consumers copy, they meet at every wait. What a consumer has released
 /// when it comes there is what others may overwrite afterwards, so that this
 /// does not depend on who runs first either.
+///
+/// Units that share a block have roles and pipes of their own, which run side by
+/// side. What one brings when they meet is what it was made of then; what another
+/// finds does not depend on who comes first, since all wait for all.
 ///
 /// Broken promises are errors at the operation: reading a stage that has not
 /// been committed or has been released, writing one that has been committed,
@@ -166,6 +177,7 @@ private:
   };
   struct Role {
     int64_t consumer = -1; ///< the producer has none
+    int64_t unit = 0, met = 0; ///< of several; how often it has met the others
     std::vector<Frame> frames;
     llvm::DenseMap<mlir::Value, Value> values;
     std::vector<Chain> chains;
@@ -173,12 +185,19 @@ private:
     std::map<int64_t, int64_t> taken; ///< how often a slot was
     bool ready = true; ///< what precedes the launch has ended
   };
+  /// What units have brought, by their number.
+  struct Meeting {
+    mlir::Operation *op = nullptr;
+    int64_t rows = 0;
+    std::vector<std::vector<std::shared_ptr<const TileValues>>> brought;
+  };
   enum class Outcome { Went, Waits, Failed };
 
   mlir::LogicalResult runProgram();
   mlir::LogicalResult runBefore(Role &role, mlir::Operation &op);
   mlir::LogicalResult bindSlots(Role &role);
-  mlir::LogicalResult runRoles(Role &outer, tile::RolesOp roles);
+  mlir::LogicalResult runRoles(llvm::ArrayRef<Role> outer,
+                               tile::RolesOp roles);
   Outcome step(Role &role);
   Outcome execute(Role &role, mlir::Operation &op);
   mlir::LogicalResult scalar(Role &role, mlir::Operation &op);
@@ -211,6 +230,8 @@ private:
   mlir::LogicalResult await(Role &role, tile::AwaitOp op);
   mlir::LogicalResult load(Role &role, tile::LoadOp op);
   mlir::LogicalResult hold(Role &role, tile::HoldOp op);
+  Outcome meetUnits(Role &role, tile::MeetOp op);
+  mlir::LogicalResult bring(Role &role, tile::MeetOp op, Meeting &meeting);
   /// Whether all that the values are made of is still there.
   mlir::LogicalResult use(Role &role, mlir::Operation *op,
                           const TileValues &values);
@@ -241,6 +262,8 @@ private:
   bool sharesCopies, faulted = false;
   std::vector<std::unique_ptr<TileView>> views;
   std::vector<std::unique_ptr<Pipe>> pipes;
+  /// By consumer, the n-th of each.
+  std::map<std::pair<int64_t, int64_t>, Meeting> meetings;
 };
 
 } // namespace bitpact::interpreter

@@ -154,11 +154,13 @@ FailureOr<Tensors> interpreter::interpretNumbers(tile::FuncOp func,
     for (int64_t row = 0; row < rows; ++row)
       for (int64_t col = 0; col < cols; ++col) {
         bool broken = false;
-        Cell cell = elementOf(*values, terms, [&](const TileValues &of) {
-          FailureOr<Cell> leaf = leafOf(op, terms, of, accumulator, row, col);
-          broken |= failed(leaf);
-          return failed(leaf) ? Cell() : *leaf;
-        });
+        Cell cell = elementOf(
+            *values, terms, row, col,
+            [&](const TileValues &of, int64_t r, int64_t c) {
+              FailureOr<Cell> leaf = leafOf(op, terms, of, accumulator, r, c);
+              broken |= failed(leaf);
+              return failed(leaf) ? Cell() : *leaf;
+            });
         if (broken)
           return failure();
         if (!cell.isConcrete())

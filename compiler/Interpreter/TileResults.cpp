@@ -25,8 +25,8 @@ LogicalResult TileMachine::use(Role &role, Operation *op,
   if (values.held && role.taken[values.held->slot] != values.held->taken)
     return error(role, op) << "uses values of slot " << values.held->slot
                            << ", which others have taken";
-  // What was held was computed then.
-  if (!values.held)
+  // What was held, or brought to another unit, was computed then.
+  if (!values.held && !values.brought)
     for (const auto &each : values.from)
       if (failed(use(role, op, *each)))
         return failure();
@@ -42,6 +42,48 @@ LogicalResult TileMachine::hold(Role &role, tile::HoldOp op) {
   made->from.push_back(values);
   made->held = {slot, ++role.taken[slot]};
   role.values[op] = std::shared_ptr<const TileValues>(made);
+  return success();
+}
+
+/// All units of one consumer.
+TileMachine::Outcome TileMachine::meetUnits(Role &role, tile::MeetOp op) {
+  Meeting &meeting = meetings[{role.consumer, role.met}];
+  if (failed(bring(role, op, meeting)))
+    return Outcome::Failed;
+  if (llvm::any_of(meeting.brought, [](const auto &each) { return each.empty(); }))
+    return Outcome::Waits;
+  ++role.met;
+  size_t each = op.getValues().size();
+  for (auto [i, part] : llvm::enumerate(op.getParts())) {
+    auto made = std::make_shared<TileValues>();
+    made->from.push_back(meeting.brought[i / each][i % each]);
+    int64_t cols = cast<tile::ValuesType>(part.getType()).getCols();
+    made->brought = {role.unit * cols, meeting.rows};
+    role.values[part] = std::shared_ptr<const TileValues>(made);
+  }
+  return Outcome::Went;
+}
+
+LogicalResult TileMachine::bring(Role &role, tile::MeetOp op,
+                                 Meeting &meeting) {
+  meeting.brought.resize(size_t(func.getSchedule().getSplit()));
+  auto &mine = meeting.brought[size_t(role.unit)];
+  if (!mine.empty())
+    return success();
+  int64_t rows = number(role, op.getRows());
+  bool isFirst = !meeting.op;
+  if (isFirst)
+    meeting.op = op, meeting.rows = rows;
+  if (meeting.op != op || meeting.rows != rows)
+    return error(role, op) << "brings " << rows << " rows where another unit "
+                           << "brings " << meeting.rows
+                           << (meeting.op == op ? "" : " elsewhere");
+  for (mlir::Value value : op.getValues()) {
+    auto values = get<std::shared_ptr<const TileValues>>(role, value);
+    if (failed(use(role, op, *values)))
+      return failure();
+    mine.push_back(values);
+  }
   return success();
 }
 
@@ -64,15 +106,22 @@ LogicalResult TileMachine::store(Role &role, tile::PutOp op) {
   return put(op, values, window);
 }
 
-Cell interpreter::elementOf(const TileValues &values, TermStore &terms,
-                            llvm::function_ref<Cell(const TileValues &)> leaf) {
+Cell interpreter::elementOf(
+    const TileValues &values, TermStore &terms, int64_t row, int64_t col,
+    llvm::function_ref<Cell(const TileValues &, int64_t, int64_t)> leaf) {
   if (values.held)
-    return elementOf(*values.from.front(), terms, leaf);
+    return elementOf(*values.from.front(), terms, row, col, leaf);
+  // A row that was not brought is whatever lay there.
+  if (values.brought && row >= values.brought->rows)
+    return Cell();
+  if (values.brought)
+    return elementOf(*values.from.front(), terms, row,
+                     col + values.brought->left, leaf);
   if (!values.map)
-    return leaf(values);
+    return leaf(values, row, col);
   std::vector<Cell> arguments;
   for (const auto &from : values.from)
-    arguments.push_back(elementOf(*from, terms, leaf));
+    arguments.push_back(elementOf(*from, terms, row, col, leaf));
   return yielded(values.map.getBody().front(), arguments, terms);
 }
 

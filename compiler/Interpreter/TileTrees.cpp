@@ -25,6 +25,10 @@ using namespace bitpact::interpreter;
 // rows and columns are those within the extents of the output, and what is
 // within the extents of another view there is so before them.
 //
+// Columns that a unit takes of what others brought are that many columns further
+// on in what these computed, which is linear too; rows that were not brought are
+// not specified.
+//
 // Where rows take matrices of a stack, row R + i takes that of its segment, and
 // a block has one matrix. Segments ascend with the rows, so that the first and
 // the last row of a put are of one segment only if all are; where offsets are
@@ -236,6 +240,14 @@ Cell TileComparison::loaded(const Window &window, int64_t row, int64_t col) {
 /// put: then `text` says all that its elements depend on.
 bool TileComparison::describe(const TileValues &values, const Window &to,
                               std::string &text) {
+  // Columns of a block lie further on than the block.
+  if (values.brought) {
+    Window block = to;
+    block.col -= values.brought->left;
+    text += llvm::formatv("from {0} ", values.brought->left);
+    return std::min(to.rows, to.view->rows - to.row) <= values.brought->rows &&
+           describe(*values.from.front(), block, text);
+  }
   text += llvm::formatv("map {0} {1}x{2} of ", values.map.getAsOpaquePointer(),
                         std::min(to.rows, to.view->rows - to.row),
                         std::min(to.cols, to.view->cols - to.col));
@@ -267,7 +279,8 @@ bool TileComparison::compareElement(const TileValues &values, const Window &to,
                       {resultDims[1].str(), element % cols}});
   // Of each node a chain that the contract does not have, if there is one.
   std::vector<std::optional<algebra::TreeId>> others(nodes.size());
-  Cell cell = elementOf(values, terms, [&](const TileValues &leaf) {
+  Cell cell = elementOf(values, terms, row, col,
+                        [&](const TileValues &leaf, int64_t row, int64_t col) {
     if (leaf.loaded)
       return loaded(*leaf.loaded, row, col);
     size_t number = nodeOf(leaf);

@@ -26,7 +26,7 @@ void pipeline::describeTiles(pact::ContractOp contract, pact::OperatorOp op,
   variant.launch.threads = layout.threads;
   variant.launch.sharedBytes = layout.sharedBytes;
   variant.launch.ctasPerUnit = 1;
-  variant.launch.ctasPerProgram = schedule.getCluster();
+  variant.launch.ctasPerProgram = schedule.units();
   auto aligned = [&](const std::string &tensor, int64_t bytes) {
     Type element = cast<TypeAttr>(contract.getTypes().get(tensor)).getValue();
     variant.when.align[tensor] = bytes;

@@ -5,6 +5,7 @@
 
 #include "codegen/Lowering/TileParts.h"
 #include "codegen/Lowering/TilePlan.h"
+#include "codegen/Lowering/TileUnits.h"
 
 using namespace mlir;
 using namespace bitpact;
@@ -18,7 +19,7 @@ struct Candidate {
   StringRef copy;
   int64_t producerRegisters, consumerRegisters, priority;
   int64_t start, tile, element;
-  int64_t held = 0;
+  int64_t held = 0, split = 1;
 };
 
 /// sm_90a: 64 rows of a block for each warpgroup, or fewer where few exist. Many
@@ -61,6 +62,14 @@ constexpr Candidate kHopperParts[] = {
     {64, 64, 64, 4, 1, 8, "plain", 0, 0, 20, 0, 0, 0},
 };
 
+/// Where few blocks leave multiprocessors idle, several compute one: each has its
+/// parts of the sums. Blocks of more columns would have more of them busy with
+/// fewer rows of the weights each, but no unit has fewer than eight columns.
+constexpr Candidate kHopperSplit[] = {
+    {64, 32, 128, 9, 1, 8, "bulk", 0, 0, 10, 1856002, 1572762, 482, 0, 4},
+    {64, 64, 128, 6, 1, 8, "bulk", 0, 0, 10, 1856002, 1772762, 252, 0, 8},
+};
+
 /// Of a multiprocessor, but for barriers; what a consumer's results leave
 /// through is a part of it.
 constexpr int64_t kSharedBytes = 226 * 1024, kResultBytes = 16 * 1024;
@@ -84,8 +93,9 @@ int64_t heldBeside(ArrayRef<unsigned> slotBits, int64_t sums,
 
 /// As many stages as fit beside values that wait for other sums, which have
 /// registers as far as a thread has them. Nothing if these are too few.
-std::optional<Candidate> besideHeld(Candidate c, ArrayRef<unsigned> slotBits) {
-  if (slotBits.empty())
+std::optional<Candidate> besideHeld(Candidate c, ArrayRef<unsigned> slotBits,
+                                    ArrayRef<unsigned> broughtBits = {}) {
+  if (slotBits.empty() && broughtBits.empty())
     return c;
   // A producer of whole blocks does with the fewest there can be.
   if (c.consumerRegisters && c.copy == "bulk")
@@ -94,6 +104,8 @@ std::optional<Candidate> besideHeld(Candidate c, ArrayRef<unsigned> slotBits) {
   c.held = heldBeside(slotBits, cells / 128,
                       c.consumerRegisters ? c.consumerRegisters : 255);
   for (unsigned bits : slotBits.drop_front(size_t(c.held)))
+    room -= c.consumers * cells * bits / 8;
+  for (unsigned bits : broughtBits)
     room -= c.consumers * cells * bits / 8;
   // Results leave from registers where there is no room for them.
   int64_t results = c.consumers * kResultBytes;
@@ -170,6 +182,15 @@ void schedule::proposeTiles(pact::ContractOp contract, pact::OperatorOp op,
   add(kHopper);
   if (!slotBits.empty())
     add(kHopperParts);
+  for (const Candidate &c : kHopperSplit) {
+    std::vector<unsigned> brought =
+        lowering::broughtBits(contract, op, c.split, c.k);
+    if (brought.empty())
+      continue;
+    if (std::optional<Candidate> beside = besideHeld(
+            c, lowering::slotBits(contract, op, c.split, c.k), brought))
+      candidates.push_back(*beside);
+  }
   for (const Candidate &c : candidates) {
     // wgmma takes multiples of eight columns.
     if (c.n % (8 * products))
@@ -177,7 +198,7 @@ void schedule::proposeTiles(pact::ContractOp contract, pact::OperatorOp op,
     auto attr = tile::ScheduleAttr::get(
         contract.getContext(), c.m, c.n / products, c.k, c.stages, c.consumers,
         c.group, c.copy, c.producerRegisters, c.consumerRegisters,
-        /*cluster=*/1, c.held);
+        /*cluster=*/1, c.held, c.split);
     if (std::optional<std::string> why = lowering::whyNot(contract, op, attr)) {
       std::string text = "tiles: " + *why;
       // To a contract without an atom tiles are no alternative.

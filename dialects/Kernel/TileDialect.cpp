@@ -40,16 +40,17 @@ static ParseResult parseScheduleTail(AsmParser &parser,
                                      int64_t &consumerRegisters,
                                      int64_t &cluster, int64_t &held,
                                      int64_t &panelRows, int64_t &panelCols,
-                                     int64_t &lanes) {
+                                     int64_t &lanes, int64_t &split) {
   if (parser.parseInteger(consumerRegisters))
     return failure();
-  cluster = 1;
+  cluster = split = 1;
   held = panelRows = panelCols = lanes = 0;
   const std::pair<StringRef, int64_t *> fields[] = {{"cluster", &cluster},
                                                     {"held", &held},
                                                     {"panel_rows", &panelRows},
                                                     {"panel_cols", &panelCols},
-                                                    {"lanes", &lanes}};
+                                                    {"lanes", &lanes},
+                                                    {"split", &split}};
   while (succeeded(parser.parseOptionalComma())) {
     StringRef key;
     SMLoc at = parser.getCurrentLocation();
@@ -60,7 +61,7 @@ static ParseResult parseScheduleTail(AsmParser &parser,
     if (found == std::end(fields))
       return parser.emitError(at) << "unknown key '" << key
                                   << "'; allowed are cluster, held, panel_rows, "
-                                     "panel_cols and lanes";
+                                     "panel_cols, lanes and split";
     if (parser.parseEqual() || parser.parseInteger(*found->second))
       return failure();
   }
@@ -70,7 +71,7 @@ static ParseResult parseScheduleTail(AsmParser &parser,
 static void printScheduleTail(AsmPrinter &printer, int64_t consumerRegisters,
                               int64_t cluster, int64_t held,
                               int64_t panelRows, int64_t panelCols,
-                              int64_t lanes) {
+                              int64_t lanes, int64_t split) {
   printer << consumerRegisters;
   if (cluster != 1)
     printer << ", cluster = " << cluster;
@@ -79,6 +80,8 @@ static void printScheduleTail(AsmPrinter &printer, int64_t consumerRegisters,
   if (panelRows)
     printer << ", panel_rows = " << panelRows << ", panel_cols = " << panelCols
             << ", lanes = " << lanes;
+  if (split != 1)
+    printer << ", split = " << split;
 }
 
 #include "dialects/Kernel/TileDialect.cpp.inc"
@@ -149,7 +152,7 @@ LogicalResult ScheduleAttr::verify(Emit emitError, int64_t m, int64_t n,
                                    int64_t producerRegisters,
                                    int64_t consumerRegisters, int64_t cluster,
                                    int64_t held, int64_t panelRows, int64_t panelCols,
-                                   int64_t lanes) {
+                                   int64_t lanes, int64_t split) {
   bool own = copy == "own";
   for (auto [name, value, least] :
        {std::tuple("m", m, 1),
@@ -164,7 +167,8 @@ LogicalResult ScheduleAttr::verify(Emit emitError, int64_t m, int64_t n,
         {"held", held, 0},
         {"panel_rows", panelRows, own ? 1 : 0},
         {"panel_cols", panelCols, own ? 1 : 0},
-        {"lanes", lanes, own ? 1 : 0}})
+        {"lanes", lanes, own ? 1 : 0},
+        {"split", split, 1}})
     if (value < least)
       return emitError() << name << " is " << value << "; it must be at least "
                          << least;
@@ -179,6 +183,15 @@ LogicalResult ScheduleAttr::verify(Emit emitError, int64_t m, int64_t n,
     return emitError() << "copy is '" << copy
                        << "'; allowed are bulk, plain, async, registers and "
                           "own";
+  if (split > 1 && copy != "bulk")
+    return emitError() << "split is " << split << " with copy '" << copy
+                       << "'; units that copy in bulk share a block";
+  if (split > 1 && cluster > 1)
+    return emitError() << "split is " << split << " and cluster " << cluster
+                       << "; units share a block in one way";
+  if (n % split)
+    return emitError() << "n is " << n << "; " << split
+                       << " units cannot share its columns evenly";
   if (!own)
     return success();
   if (stages != 1 || consumers != 1)
@@ -210,5 +223,7 @@ std::string ScheduleAttr::text() const {
     text += " cluster=" + std::to_string(getCluster());
   if (getHeld())
     text += " held=" + std::to_string(getHeld());
+  if (isSplit())
+    text += " split=" + std::to_string(getSplit());
   return text;
 }

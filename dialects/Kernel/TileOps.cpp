@@ -361,6 +361,29 @@ LogicalResult HoldOp::verify() {
   return success();
 }
 
+LogicalResult MeetOp::verify() {
+  if (failed(verifyRole(*this, false)))
+    return failure();
+  auto func = (*this)->getParentOfType<FuncOp>();
+  size_t split = size_t(func.getSchedule().getSplit());
+  if (split == 1)
+    return emitOpError() << "is for schedules with split";
+  if (getValues().empty() || getParts().size() != split * getValues().size())
+    return emitOpError() << "of " << getValues().size() << " values of " << split
+                         << " units gives " << getParts().size();
+  for (auto [i, part] : llvm::enumerate(getParts())) {
+    auto from =
+        cast<ValuesType>(getValues()[i % getValues().size()].getType());
+    auto to = cast<ValuesType>(part.getType());
+    if (to.getRows() != from.getRows() ||
+        to.getCols() * int64_t(split) != from.getCols() ||
+        to.getElementType() != from.getElementType())
+      return emitOpError() << "of " << from << " gives " << to
+                           << "; each of " << split << " units has its columns";
+  }
+  return success();
+}
+
 LogicalResult PutOp::verify() {
   if (!packsOwn(*this) && failed(verifyRole(*this, false)))
     return failure();

@@ -67,6 +67,15 @@ def Tile_ProgramsOp : Tile_Op<"programs", [Pure]> {
   let assemblyFormat = "attr-dict";
 }
 
+def Tile_UnitOp : Tile_Op<"unit", [Pure]> {
+  let summary = "which unit of its program this is";
+  let description = [{
+    From 0 to one less than the schedule's `split`. Example: `%u = tile.unit`.
+  }];
+  let results = (outs I32:$result);
+  let assemblyFormat = "attr-dict";
+}
+
 def Tile_OffsetOp : Tile_Op<"offset", [MemoryEffects<[MemRead]>]> {
   let summary = "an offset at which a dim is cut";
   let description = [{
@@ -506,6 +515,30 @@ def Tile_HoldOp : Tile_Op<"hold", [MemoryEffects<[MemRead, MemWrite]>,
   let results = (outs Tile_Values:$result);
   let assemblyFormat = [{
     $values `slot` $slot attr-dict `:` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_MeetOp : Tile_Op<"meet", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "what every unit of a program has computed, each unit its columns";
+  let description = [{
+    In the consumers of a schedule with `split`. Every unit comes here with its
+    values, and each gets of all values those columns that are its own: of n
+    columns and s units, unit u has n / s from u n / s on. Results are in the
+    order of the units, and of one unit in that of the operands. Rows from `rows`
+    on hold anything.
+
+    Example:
+    ```mlir
+    %p:2 = tile.meet %v rows %n : !tile.values<64x32xf32>
+      -> !tile.values<64x16xf32>, !tile.values<64x16xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<Tile_Values>:$values, I32:$rows);
+  let results = (outs Variadic<Tile_Values>:$parts);
+  let assemblyFormat = [{
+    $values `rows` $rows attr-dict `:` qualified(type($values)) `->`
+    qualified(type($parts))
   }];
   let hasVerifier = 1;
 }

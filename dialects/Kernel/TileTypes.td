@@ -86,6 +86,9 @@ def Tile_Schedule : AttrDef<Tile_Dialect, "Schedule"> {
       what all consumers need one of them brings to all, in turn;
     * `held`: of the slots of `tile.hold` how many, from the first on, registers
       hold, 0 if left out; shared memory holds the others;
+    * `split`: units of the target that compute a block together, each some parts
+      of its sums over the reduced dim, 1 if left out. Each has a producer, a pipe
+      and consumers of its own; the parts meet in `tile.meet`;
     * `panel_rows`, `panel_cols`, `lanes`: of `own` blocks the rows and columns
       whose sums are in registers at a time, in vectors of so many columns.
 
@@ -102,15 +105,27 @@ def Tile_Schedule : AttrDef<Tile_Dialect, "Schedule"> {
                         DefaultValuedParameter<"int64_t", "0">:$held,
                         DefaultValuedParameter<"int64_t", "0">:$panelRows,
                         DefaultValuedParameter<"int64_t", "0">:$panelCols,
-                        DefaultValuedParameter<"int64_t", "0">:$lanes);
+                        DefaultValuedParameter<"int64_t", "0">:$lanes,
+                        DefaultValuedParameter<"int64_t", "1">:$split);
   let builders = [
     AttrBuilder<(ins "int64_t":$m, "int64_t":$n, "int64_t":$k,
                      "int64_t":$stages, "int64_t":$consumers, "int64_t":$group,
                      "::llvm::StringRef":$copy, "int64_t":$producerRegisters,
                      "int64_t":$consumerRegisters, CArg<"int64_t", "1">:$cluster,
-                     CArg<"int64_t", "0">:$held), [{
+                     CArg<"int64_t", "0">:$held, CArg<"int64_t", "1">:$split), [{
       return $_get($_ctxt, m, n, k, stages, consumers, group, copy,
-                   producerRegisters, consumerRegisters, cluster, held, 0, 0, 0);
+                   producerRegisters, consumerRegisters, cluster, held, 0, 0, 0,
+                   split);
+    }]>,
+    AttrBuilder<(ins "int64_t":$m, "int64_t":$n, "int64_t":$k,
+                     "int64_t":$stages, "int64_t":$consumers, "int64_t":$group,
+                     "::llvm::StringRef":$copy, "int64_t":$producerRegisters,
+                     "int64_t":$consumerRegisters, "int64_t":$cluster,
+                     "int64_t":$held, "int64_t":$panelRows, "int64_t":$panelCols,
+                     "int64_t":$lanes), [{
+      return $_get($_ctxt, m, n, k, stages, consumers, group, copy,
+                   producerRegisters, consumerRegisters, cluster, held, panelRows,
+                   panelCols, lanes, 1);
     }]>
   ];
   let assemblyFormat = [{
@@ -119,7 +134,7 @@ def Tile_Schedule : AttrDef<Tile_Dialect, "Schedule"> {
     `producer_registers` `=` $producerRegisters `,`
     `consumer_registers` `=`
     custom<ScheduleTail>($consumerRegisters, $cluster, $held, $panelRows, $panelCols,
-                         $lanes) `>`
+                         $lanes, $split) `>`
   }];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -127,6 +142,11 @@ def Tile_Schedule : AttrDef<Tile_Dialect, "Schedule"> {
     int64_t rowsPerConsumer() const { return getM() / getConsumers(); }
     /// Consumers of one unit of a cluster.
     int64_t consumersPerUnit() const { return getConsumers() / getCluster(); }
+    /// Units of the target that compute a block together.
+    int64_t units() const { return getCluster() * getSplit(); }
+    bool isSplit() const { return getSplit() > 1; }
+    /// Columns of a block of which one unit has the whole sums.
+    int64_t colsPerUnit() const { return getN() / getSplit(); }
     bool copiesInBulk() const { return getCopy() == "bulk"; }
     /// Whether consumers copy, without a producer.
     bool sharesCopies() const {

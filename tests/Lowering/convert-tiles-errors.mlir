@@ -3,6 +3,78 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: bitpact-opt %s --convert-kernel-to-nvvm --verify-diagnostics --split-input-file
 
+!a = !tile.block<64x64xbf16>
+!own = !tile.block<64x64xbf16>
+!b = !tile.block<128x64xbf16>
+!pipe = !tile.pipe<2 of !a, !b>
+// expected-error @+1 {{split is 16; sm_90a has clusters of powers of two up to 8}}
+tile.func @f() slots [] schedule <m = 64, n = 128, k = 64, stages = 2, consumers = 1, group = 1, copy = "bulk", producer_registers = 0, consumer_registers = 0, split = 16> {
+  %pipe = tile.pipe : !pipe
+  tile.roles producer {
+  } consumers {
+  ^bb0(%number: i32):
+    %a, %b = tile.wait %pipe : !pipe -> !a, !b
+    %r = tile.rows %a part %number : !a -> !own
+    %s = tile.dot %r, %b atom "dot.nv(16,25)" : !own, !b -> !tile.pending<64x128xf32>
+  }
+}
+
+// -----
+
+!a = !tile.block<64x64xbf16>
+!own = !tile.block<64x64xbf16>
+!b = !tile.block<96x64xbf16>
+!pipe = !tile.pipe<2 of !a, !b>
+// expected-error @+1 {{split is 3; sm_90a has clusters of powers of two up to 8}}
+tile.func @f() slots [] schedule <m = 64, n = 96, k = 64, stages = 2, consumers = 1, group = 1, copy = "bulk", producer_registers = 0, consumer_registers = 0, split = 3> {
+  %pipe = tile.pipe : !pipe
+  tile.roles producer {
+  } consumers {
+  ^bb0(%number: i32):
+    %a, %b = tile.wait %pipe : !pipe -> !a, !b
+    %r = tile.rows %a part %number : !a -> !own
+    %s = tile.dot %r, %b atom "dot.nv(16,25)" : !own, !b -> !tile.pending<64x96xf32>
+  }
+}
+
+// -----
+
+!a = !tile.block<64x64xbf16>
+!own = !tile.block<64x64xbf16>
+!b = !tile.block<32x64xbf16>
+!pipe = !tile.pipe<2 of !a, !b>
+// expected-error @+1 {{n is 32; of it 8 units have 4 columns each, not multiples of 8}}
+tile.func @f() slots [] schedule <m = 64, n = 32, k = 64, stages = 2, consumers = 1, group = 1, copy = "bulk", producer_registers = 0, consumer_registers = 0, split = 8> {
+  %pipe = tile.pipe : !pipe
+  tile.roles producer {
+  } consumers {
+  ^bb0(%number: i32):
+    %a, %b = tile.wait %pipe : !pipe -> !a, !b
+    %r = tile.rows %a part %number : !a -> !own
+    %s = tile.dot %r, %b atom "dot.nv(16,25)" : !own, !b -> !tile.pending<64x32xf32>
+  }
+}
+
+// -----
+
+!a = !tile.block<64x64xbf16>
+!own = !tile.block<64x64xbf16>
+!b = !tile.block<64x64xbf16>
+!pipe = !tile.pipe<2 of !a, !b>
+// expected-error @+1 {{split is 8 and units meet in 0 places; sm_90a has barriers for one}}
+tile.func @f() slots [] schedule <m = 64, n = 64, k = 64, stages = 2, consumers = 1, group = 1, copy = "bulk", producer_registers = 0, consumer_registers = 0, split = 8> {
+  %pipe = tile.pipe : !pipe
+  tile.roles producer {
+  } consumers {
+  ^bb0(%number: i32):
+    %a, %b = tile.wait %pipe : !pipe -> !a, !b
+    %r = tile.rows %a part %number : !a -> !own
+    %s = tile.dot %r, %b atom "dot.nv(16,25)" : !own, !b -> !tile.pending<64x64xf32>
+  }
+}
+
+// -----
+
 !a = !tile.block<128x64xbf16>
 !own = !tile.block<64x64xbf16>
 !b = !tile.block<64x64xbf16>

@@ -73,6 +73,24 @@ class Cuda(ToolTest):
                 self.assertEqual(found["merge"][-1], "d0 " + form)
                 self.assertTrue(all(tree["equal"] for tree in report["trees"]))
 
+    def test_tiles_that_several_multiprocessors_compute(self):
+        """Each has some of the parts; one that is last may be short."""
+        library = os.path.join(os.path.dirname(__file__), "..", "..", "contracts", "library", "qwen3-8b")
+        for form, extent in (("pairwise from bf16 in bf16", 1024), ("fold", 1000)):
+            with open(self.path("split.json"), "w") as file:
+                json.dump({"bitpact": 1, "extends": os.path.join(os.path.abspath(library), "o_rank8.json"),
+                           "name": "test/split", "dims": {"in": extent},
+                           "nodes": {"dot": {"partition": "rank:8@128 step:* k:16",
+                                             "merge": ["k fused(dot.nv(16,25))", "step chain", "rank " + form]}}}, file)  # fmt: skip
+            self.holds("compile", self.path("split.json"), "-o", self.path("split.pkg"), "--target", "cuda:sm_90a")
+            with open(self.path("split.pkg/manifest.json")) as file:
+                schedules = " ".join(variant["schedule"] for variant in json.load(file)["variants"])
+            self.assertIn("split=4", schedules)
+            self.assertIn("split=8", schedules)
+            # More blocks than the clusters that run at one time, and such as end within one.
+            self.holds("check", self.path("split.pkg"), "--device", "cuda:0", "--rows", "1,7,64,130",
+                       "--dim", "out=8,1200", "--data", "normal", "special", "--repeat", "2")  # fmt: skip
+
 
 def needs_device():
     if not os.path.exists("/dev/nvidia0"):

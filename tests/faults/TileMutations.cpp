@@ -17,7 +17,8 @@ constexpr const char *kShared = "consumers=2 group=8 copy=bulk";
 const Subject kBias{"product_bias", "cuda:sm_90a", kShared},
     kResidual{"product_residual", "cuda:sm_90a", kShared},
     kGated{"gated", "cuda:sm_90a", kShared},
-    kGrouped{"grouped", "cuda:sm_90a", kShared};
+    kGrouped{"grouped", "cuda:sm_90a", kShared},
+    kSplit{"product_parts", "cuda:sm_90a", "split=4"};
 
 template <typename Op> bool any(Op) { return true; }
 
@@ -70,6 +71,14 @@ void copyNothingEarly(Operation *op) {
     if (asksSteady(each))
       each.setPredicate(arith::CmpIPredicate::ult);
   });
+}
+
+/// How many stages further on a unit begins than the first.
+bool addsStages(arith::MulIOp op) {
+  auto func = op->getParentOfType<tile::FuncOp>();
+  auto each = op.getRhs().getDefiningOp<arith::ConstantIntOp>();
+  return op.getLhs().getDefiningOp<tile::UnitOp>() && each &&
+         each.value() != func.getSchedule().colsPerUnit();
 }
 
 /// A rounding whose value goes on in f32.
@@ -273,6 +282,46 @@ std::vector<Mutation> faults::tileMutations() {
           [](tile::FaultOp op, OpBuilder &builder) {
             op.getMaskMutable().assign(
                 arith::ConstantIntOp::create(builder, op.getLoc(), 0, 1));
+          }),
+      tileFault<arith::MulIOp>(
+          "every unit with the parts of the first", kSplit, other, addsStages,
+          [](arith::MulIOp op, OpBuilder &builder) {
+            op->getParentOfType<tile::FuncOp>().walk([&](arith::MulIOp each) {
+              builder.setInsertionPoint(each);
+              if (addsStages(each))
+                each->setOperand(1, arith::ConstantIntOp::create(
+                                        builder, each.getLoc(), 0, 32));
+            });
+          }),
+      tileFault<tile::MeetOp>(
+          "what the second and the third unit bring exchanged", kSplit, other,
+          any<tile::MeetOp>,
+          [](tile::MeetOp op, OpBuilder &) {
+            OpOperand &second = *op.getParts()[1].use_begin(),
+                      &third = *op.getParts()[2].use_begin();
+            Value was = second.get();
+            second.set(third.get());
+            third.set(was);
+          }),
+      tileFault<tile::MeetOp>(
+          "a unit that adds its own part only", kSplit, other,
+          any<tile::MeetOp>,
+          [](tile::MeetOp op, OpBuilder &) {
+            op.getParts()[3].replaceAllUsesWith(op.getParts()[2]);
+          }),
+      tileFault<tile::MeetOp>(
+          "rows that a unit does not bring", kSplit,
+          "nothing that is specified", any<tile::MeetOp>,
+          [](tile::MeetOp op, OpBuilder &builder) {
+            op.getRowsMutable().set(
+                arith::ConstantIntOp::create(builder, op.getLoc(), 1, 32));
+          }),
+      tileFault<tile::PutOp>(
+          "the columns of the first unit by all", kSplit, "a second time",
+          any<tile::PutOp>,
+          [](tile::PutOp op, OpBuilder &) {
+            op.getColMutable().set(
+                op.getCol().getDefiningOp<arith::AddIOp>().getLhs());
           }),
       on<LLVM::SMinOp>(Stage::LLVM, "a NaN as the conversion leaves it",
                        kResidual, Detector::Check, {"y["}, any<LLVM::SMinOp>,

@@ -23,6 +23,60 @@ module attributes {test.s = #tile.schedule<m = 96, n = 8, k = 64, stages = 2, co
 
 // -----
 
+// expected-error @+1 {{split is 2 with copy 'plain'; units that copy in bulk share a block}}
+module attributes {test.s = #tile.schedule<m = 64, n = 16, k = 64, stages = 2, consumers = 1, group = 1, copy = "plain", producer_registers = 0, consumer_registers = 0, split = 2>} {}
+
+// -----
+
+// expected-error @+1 {{split is 2 and cluster 2; units share a block in one way}}
+module attributes {test.s = #tile.schedule<m = 64, n = 16, k = 64, stages = 2, consumers = 2, group = 1, copy = "bulk", producer_registers = 0, consumer_registers = 0, cluster = 2, split = 2>} {}
+
+// -----
+
+// expected-error @+1 {{n is 24; 16 units cannot share its columns evenly}}
+module attributes {test.s = #tile.schedule<m = 64, n = 24, k = 64, stages = 2, consumers = 1, group = 1, copy = "bulk", producer_registers = 0, consumer_registers = 0, split = 16>} {}
+
+// -----
+
+tile.func @f() slots [] schedule <m = 64, n = 16, k = 64, stages = 2, consumers = 1, group = 1, copy = "bulk", producer_registers = 0, consumer_registers = 0> {
+  tile.roles producer {
+  } consumers {
+  ^bb0(%number: i32):
+    %s = tile.start : !tile.pending<64x16xf32>
+    %v = tile.await %s : !tile.pending<64x16xf32> -> !tile.values<64x16xf32>
+    // expected-error @+1 {{is for schedules with split}}
+    %p:2 = tile.meet %v rows %number : !tile.values<64x16xf32> -> !tile.values<64x8xf32>, !tile.values<64x8xf32>
+  }
+}
+
+// -----
+
+tile.func @f() slots [] schedule <m = 64, n = 16, k = 64, stages = 2, consumers = 1, group = 1, copy = "bulk", producer_registers = 0, consumer_registers = 0, split = 2> {
+  tile.roles producer {
+  } consumers {
+  ^bb0(%number: i32):
+    %s = tile.start : !tile.pending<64x16xf32>
+    %v = tile.await %s : !tile.pending<64x16xf32> -> !tile.values<64x16xf32>
+    // expected-error @+1 {{of 1 values of 2 units gives 1}}
+    %p = tile.meet %v rows %number : !tile.values<64x16xf32> -> !tile.values<64x8xf32>
+  }
+}
+
+// -----
+
+tile.func @f() slots [] schedule <m = 64, n = 16, k = 64, stages = 2, consumers = 1, group = 1, copy = "bulk", producer_registers = 0, consumer_registers = 0, split = 2> {
+  tile.roles producer {
+  } consumers {
+  ^bb0(%number: i32):
+    %s = tile.start : !tile.pending<64x16xf32>
+    %v = tile.await %s : !tile.pending<64x16xf32> -> !tile.values<64x16xf32>
+    // expected-error @+1 {{gives '!tile.values<64x16xf32>'; each of 2 units has its columns}}
+    %p:2 = tile.meet %v rows %number : !tile.values<64x16xf32> -> !tile.values<64x16xf32>, !tile.values<64x8xf32>
+  }
+}
+
+// -----
+
 // expected-error @+1 {{copy is 'fast'; allowed are bulk, plain, async, registers and own}}
 module attributes {test.s = #tile.schedule<m = 64, n = 8, k = 64, stages = 2, consumers = 1, group = 1, copy = "fast", producer_registers = 0, consumer_registers = 0>} {}
 

@@ -171,3 +171,28 @@ tile.func @segments(%x: !kernel.buffer<bf16>, %x0: i64, %w: !kernel.buffer<bf16>
   // CHECK: tile.put %{{.*}} to %{{.*}}[%{{.*}}, %{{.*}}] rows %[[END]] : !tile.values<4x8xbf16>, !tile.view<bf16>
   tile.put %narrow to %v[%zero, %zero] rows %end : !tile.values<4x8xbf16>, !tile.view<bf16>
 }
+
+// Two units that share a block.
+// CHECK-LABEL: tile.func @units
+// CHECK-SAME: held = 1, split = 2>
+tile.func @units(%x: !kernel.buffer<bf16>, %x0: i64, %y: !kernel.buffer<f32>, %y0: i64,
+                 %rows: i64, %cols: i64)
+    slots ["x", "x:0", "y", "y:0", "rows", "cols"]
+    schedule <m = 8, n = 16, k = 16, stages = 2, consumers = 1, group = 1,
+              copy = "bulk", producer_registers = 0, consumer_registers = 0,
+              held = 1, split = 2> {
+  %w = tile.view %y[%rows, %cols] stride %y0
+    : !kernel.buffer<f32>, !tile.view<f32>
+  // CHECK: %[[UNIT:.*]] = tile.unit
+  %unit = tile.unit
+  tile.roles producer {
+  } consumers {
+  ^bb0(%number: i32):
+    %s = tile.start : !tile.pending<8x16xf32>
+    %v = tile.await %s : !tile.pending<8x16xf32> -> !tile.values<8x16xf32>
+    // CHECK: %[[ALL:.*]]:2 = tile.meet %{{.*}} rows %[[UNIT]] : !tile.values<8x16xf32> -> !tile.values<8x8xf32>, !tile.values<8x8xf32>
+    // CHECK: tile.put %[[ALL]]#1
+    %all:2 = tile.meet %v rows %unit : !tile.values<8x16xf32> -> !tile.values<8x8xf32>, !tile.values<8x8xf32>
+    tile.put %all#1 to %w[%number, %number] : !tile.values<8x8xf32>, !tile.view<f32>
+  }
+}
