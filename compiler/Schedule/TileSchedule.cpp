@@ -63,12 +63,15 @@ constexpr Candidate kHopperParts[] = {
 };
 
 /// Where few blocks leave multiprocessors idle, several compute one: each has its
-/// parts of the sums. Blocks of more columns would have more of them busy with
-/// fewer rows of the weights each, but no unit has fewer than eight columns.
+/// parts of the sums. No unit has fewer than eight columns. Costs are fitted to
+/// 512 to 4096 columns of 4096 elements on an H200
+/// (docs/results/2026-11-30-split.md).
 constexpr Candidate kHopperSplit[] = {
-    {64, 32, 128, 9, 1, 8, "bulk", 0, 0, 10, 1856002, 1572762, 482, 0, 4},
-    {64, 64, 128, 6, 1, 8, "bulk", 0, 0, 10, 1856002, 1772762, 252, 0, 8},
+    {64, 32, 128, 9, 1, 8, "bulk", 0, 0, 10, 1856002, 900000, 965, 0, 2},
+    {64, 64, 128, 6, 1, 8, "bulk", 0, 0, 10, 900000, 2500000, 252, 0, 8},
 };
+/// No GPU of the architecture has more.
+constexpr int64_t kMostMultiprocessors = 144;
 
 /// Of a multiprocessor, but for barriers; what a consumer's results leave
 /// through is a part of it.
@@ -113,6 +116,15 @@ std::optional<Candidate> besideHeld(Candidate c, ArrayRef<unsigned> slotBits,
     room -= results;
   c.stages = std::min(c.stages, room / stage);
   return c.stages < kFewStages ? std::nullopt : std::optional(c);
+}
+
+/// Of the result, 1 where the contract leaves it open.
+int64_t columns(pact::ContractOp contract, pact::OperatorOp op) {
+  pact::OutputOp output = *op.getOps<pact::OutputOp>().begin();
+  StringAttr dim =
+      cast<pact::RealType>(output.getValue().getType()).getDims().back();
+  auto extent = contract.getDims().getAs<IntegerAttr>(dim);
+  return extent && extent.getInt() != ShapedType::kDynamic ? extent.getInt() : 1;
 }
 
 /// Up to these columns registers have always sufficed.
@@ -185,7 +197,9 @@ void schedule::proposeTiles(pact::ContractOp contract, pact::OperatorOp op,
   for (const Candidate &c : kHopperSplit) {
     std::vector<unsigned> brought =
         lowering::broughtBits(contract, op, c.split, c.k);
-    if (brought.empty())
+    // Of so many columns even one row of blocks leaves no multiprocessor idle.
+    if (brought.empty() ||
+        (columns(contract, op) - 1) / c.n >= kMostMultiprocessors / c.split)
       continue;
     if (std::optional<Candidate> beside = besideHeld(
             c, lowering::slotBits(contract, op, c.split, c.k), brought))

@@ -91,9 +91,12 @@ struct StepPlan {
   std::vector<TilePlan> tiles;
   int64_t ctasPerUnit, ctasPerProgram;
 
-  // Programs that are there at one time, where the launch says how many.
+  // Programs that are there at one time, where the launch says how many. A
+  // cluster lies within one group of multiprocessors; those of four CTAs and more
+  // do not fill every group, which leaves up to an eighth of all without one.
   int64_t programsAtOnce(uint32_t units) const {
-    return std::max(int64_t(units) * ctasPerUnit / ctasPerProgram, int64_t(1));
+    int64_t filled = ctasPerProgram < 4 ? units : units - units / 8;
+    return std::max(filled * ctasPerUnit / ctasPerProgram, int64_t(1));
   }
 };
 

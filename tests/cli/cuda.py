@@ -85,7 +85,7 @@ class Cuda(ToolTest):
             self.holds("compile", self.path("split.json"), "-o", self.path("split.pkg"), "--target", "cuda:sm_90a")
             with open(self.path("split.pkg/manifest.json")) as file:
                 schedules = " ".join(variant["schedule"] for variant in json.load(file)["variants"])
-            self.assertIn("split=4", schedules)
+            self.assertIn("split=2", schedules)
             self.assertIn("split=8", schedules)
             # More blocks than the clusters that run at one time, and such as end within one.
             self.holds("check", self.path("split.pkg"), "--device", "cuda:0", "--rows", "1,7,64,130",

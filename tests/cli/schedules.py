@@ -21,7 +21,9 @@ def cost(conditions, dims, units):
         if dim in terms.get("segments", {}):
             pieces = min(dims[dim], max(dims[terms["segments"][dim]] - 1, 1))
         tiles *= (dims[dim] + pieces * (length - 1)) // length
-    at_once = max(units * terms["ctas_per_unit"] // terms["ctas_per_program"], 1)
+    per_program = terms["ctas_per_program"]
+    filled = units - units // 8 if per_program >= 4 else units
+    at_once = max(filled * terms["ctas_per_unit"] // per_program, 1)
     return terms["start"] + -(-tiles // at_once) * (terms["tile"] + terms["element"] * dims[terms["dim"]])
 
 

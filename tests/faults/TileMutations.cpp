@@ -18,7 +18,7 @@ const Subject kBias{"product_bias", "cuda:sm_90a", kShared},
     kResidual{"product_residual", "cuda:sm_90a", kShared},
     kGated{"gated", "cuda:sm_90a", kShared},
     kGrouped{"grouped", "cuda:sm_90a", kShared},
-    kSplit{"product_parts", "cuda:sm_90a", "split=4"};
+    kSplit{"product_parts", "cuda:sm_90a", "split=8"};
 
 template <typename Op> bool any(Op) { return true; }
 

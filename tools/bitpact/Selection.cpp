@@ -235,7 +235,9 @@ std::optional<int64_t> costOf(const VariantSpec &variant, const Dims &dims,
   }
   int64_t perUnit = cost.value("ctas_per_unit", int64_t(0)),
           perProgram = cost.value("ctas_per_program", int64_t(1));
-  Wide atOnce = perUnit ? std::max<Wide>(Wide(units) * perUnit / perProgram, 1)
+  // Clusters of four and more do not fill every group of multiprocessors.
+  int64_t filled = perProgram < 4 ? units : units - units / 8;
+  Wide atOnce = perUnit ? std::max<Wide>(Wide(filled) * perUnit / perProgram, 1)
                         : tiles;
   Wide round = std::min<Wide>(
       most, cost.at("tile").get<int64_t>() +

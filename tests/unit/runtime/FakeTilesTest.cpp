@@ -99,10 +99,14 @@ struct Tiles {
 TEST_CASE("a cluster is a program of several CTAs") {
   Tiles four({tiles("four", 64, 8, 4, {})});
   CHECK(four.gridOf(65, 33) == 4 * 2 * 5);
-  CHECK(four.gridOf(64, 32 * 8) == 4 * 32);
-  // 132 multiprocessors have 33 such clusters at one time.
-  CHECK(four.gridOf(64, 33 * 8) == 132);
-  CHECK(four.gridOf(64, 34 * 8) == 132);
+  CHECK(four.gridOf(64, 28 * 8) == 4 * 28);
+  // 116 of 132 multiprocessors have 29 such clusters at one time.
+  CHECK(four.gridOf(64, 29 * 8) == 116);
+  CHECK(four.gridOf(64, 30 * 8) == 116);
+  // Clusters of two have all of them.
+  Tiles two({tiles("two", 64, 8, 2, {})});
+  CHECK(two.gridOf(64, 66 * 8) == 132);
+  CHECK(two.gridOf(64, 67 * 8) == 132);
 }
 
 TEST_CASE("of variants of one tier the cheapest is taken") {
