@@ -53,6 +53,26 @@ constexpr Candidate kHopper[] = {
     {128, 256, 64, 4, 2, 8, "plain", 88, 208, 20, 0, 0, 0},
 };
 
+/// Of the blocks above where rows are cut at offsets: several tiles are short, and
+/// there are fewer than a launch counts (docs/packages.md), so that a round takes
+/// less and fewer columns win longer. Fitted to every variant of Qwen3-30B-A3B's
+/// experts at 1 to 4096 tokens on an H200
+/// (docs/results/2026-11-30-experts-activation.md).
+constexpr struct {
+  int64_t m, n, start, tile, element;
+} kHopperSegments[] = {
+    {16, 32, 19179249, 88344, 1045},
+    {16, 48, 14134812, 391394, 1259},
+    {64, 32, 19205863, 17444, 1158},
+    {64, 48, 16778095, 226890, 1275},
+    {64, 64, 21557642, 135780, 1702},
+    {64, 128, 14268033, 1203031, 3409},
+    {64, 192, 38983075, 2296734, 3226},
+    {128, 128, 16198405, 1608, 4639},
+    {128, 192, 24791488, 2473047, 5275},
+    {128, 256, 15460749, 2706223, 8096},
+};
+
 constexpr Measurement kHopperMeasurement = {"NVIDIA H200", 132, "2026-11-30"};
 
 /// Where sums have parts: a block whose registers hold many of them, and rows
@@ -229,10 +249,15 @@ void schedule::proposeTiles(pact::ContractOp contract, pact::OperatorOp op,
     proposal.mayLack = !slotBits.empty() && c.n > kSureColumns;
     if (c.start) {
       lowering::TileFamily family = llvm::cantFail(lowering::tileFamily(op));
-      // Those of one product, undivided, are what was measured.
+      // Those of one product, undivided or shared by a cluster, were measured.
       proposal.cost = {family.depthDim, c.start, c.tile, c.element,
-                       products > 1 || !slotBits.empty() ||
-                           bool(family.segments)};
+                       products > 1 || (!slotBits.empty() && c.split == 1)};
+      for (const auto &cut : kHopperSegments)
+        if (family.segments && cut.m == c.m && cut.n == c.n) {
+          proposal.cost.start = cut.start;
+          proposal.cost.tile = cut.tile;
+          proposal.cost.element = cut.element;
+        }
     }
     proposals.push_back(proposal);
   }

@@ -73,9 +73,20 @@ def contracts(package):
     return result
 
 
+def variants(package, contract, kind):
+    """Ids of the contract's variants for targets of a kind."""
+    with open(os.path.join(package, "manifest.json"), encoding="utf-8") as file:
+        manifest = json.load(file)
+    digests = {entry["digest"] for entry in manifest["contracts"]
+               if entry["name"] == contract}
+    return [entry["id"] for entry in manifest["variants"]
+            if entry["contract"] in digests and
+            entry["target"]["kind"] == kind]
+
+
 class Kernel:
     def __init__(self, library, package, contract, role, dims,
-                 device="cuda:0"):
+                 device="cuda:0", variant=None):
         """`dims`: the largest that will be launched, {"tokens": 8192}."""
         self.api = c.CDLL(library)
         self.api.bitpact_last_error.restype = c.c_char_p
@@ -88,7 +99,7 @@ class Kernel:
                                                 c.byref(self.device)))
         self.check(self.api.bitpact_kernel_lookup(
             self.package, self.device, self.digest(contract), role.encode(),
-            None, c.byref(self.kernel)))
+            variant and variant.encode(), c.byref(self.kernel)))
         largest = (Dim * len(dims))(*((name.encode(), extent)
                                       for name, extent in dims.items()))
         self.check(self.api.bitpact_kernel_prepare(self.kernel, largest,
