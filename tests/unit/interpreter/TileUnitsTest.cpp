@@ -93,6 +93,52 @@ TEST_CASE("units that share a block have the oracle's bytes") {
   }
 }
 
+TEST_CASE("units and parts that nobody chose") {
+  std::mt19937 random(23);
+  auto pick = [&](int64_t from, int64_t to) {
+    return from + int64_t(random() % uint64_t(to - from + 1));
+  };
+  const char *const forms[] = {"pairwise", "fold", "pairwise from bf16 in bf16",
+                               "fold in f16", "halving from bf16"};
+  int64_t refused = 0, ran = 0;
+  while (ran < 40) {
+    std::string form = forms[pick(0, 4)];
+    int64_t units = pick(2, 5), parts = units * pick(1, 3);
+    if (form.starts_with("halving")) // of powers of two
+      units = int64_t(1) << pick(1, 2), parts = units * pick(1, 2);
+    int64_t length = 16 * pick(1, 4), stage = length / pick(1, 2) / 16 * 16;
+    if (!stage || length % stage)
+      continue;
+    int64_t in = parts * length - pick(0, 1) * pick(0, length - 1);
+    Case of = caseOf({"rank:" + std::to_string(parts) + "@" +
+                          std::to_string(length) + " step:* k:16",
+                      "\"rank " + form + "\"", std::to_string(in)});
+    int64_t consumers = pick(1, 3), m = consumers * pick(1, 5);
+    auto schedule = tile::ScheduleAttr::get(
+        &context(), m, units * pick(1, 4), stage, pick(2, 4), consumers,
+        pick(1, 3), "bulk", 0, 0, /*cluster=*/1, /*held=*/0, units);
+    INFO(form << ", " << parts << " parts of " << length << " of " << in << ": "
+              << schedule.text());
+    if (auto why = lowering::whyNot(of.contract(), of.op(), schedule)) {
+      // A last part of fewer stages.
+      CHECK_THAT(*why, Catch::Contains("are not those of unit 0"));
+      ++refused;
+      continue;
+    }
+    TileKernel kernel = lower(of, schedule);
+    CHECK(proved(of, kernel.func) == "holds");
+    interpreter::Dims dims = productDims(pick(1, 20), pick(1, 30), in);
+    interpreter::Tensors all = tensorsOf(of, dims, random), given = all;
+    given.erase("y");
+    auto got = interpreter::interpretNumbers(kernel.func, all, dims, pick(1, 4));
+    REQUIRE(succeeded(got));
+    CHECK(reference::Evaluator(of.read.canonical).run(given, 1).at("y").bytes ==
+          got->at("y").bytes);
+    ++ran;
+  }
+  CHECK(refused > 0);
+}
+
 TEST_CASE("what a unit brings is a tree, or its chains where there is none") {
   auto brought = [](const std::string &merge, int64_t units) {
     Case of = caseOf({"rank:8@64 step:* k:16", merge, "512"});
