@@ -4,6 +4,8 @@
 #include "codegen/NVPTX/ObjectCode.h"
 #include "codegen/NVPTX/Ptxas.h"
 #include "codegen/Target/IRPipeline.h"
+#include "codegen/Target/SharedTexts.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "llvm/Support/TargetSelect.h"
 #include <mutex>
 
@@ -29,6 +31,11 @@ static StringRef ptxVersion(StringRef arch) {
   return arch == "sm_90a" ? "+ptx81" : "+ptx80"; // stores to other CTAs
 }
 
+/// LLVM's text of what has no instructions of an architecture's own names that
+/// architecture, and is the same but for that. sm_100a has wider loads.
+static constexpr StringLiteral kCommonArch = "sm_80";
+static constexpr StringLiteral kSharingArchs[] = {"sm_80", "sm_90a"};
+
 mlir::FailureOr<std::string> emitPtx(mlir::ModuleOp module, StringRef arch) {
   initialize();
   auto machine = createMachine(module.getLoc(), "nvptx64-nvidia-cuda", arch,
@@ -47,6 +54,46 @@ mlir::FailureOr<std::string> emitPtx(mlir::ModuleOp module, StringRef arch) {
   return emitAssembly(module.getLoc(), std::move(*ir), **machine);
 }
 
+bool isCommon(mlir::ModuleOp module) {
+  return !module
+              .walk([](mlir::Operation *op) {
+                bool isOwn =
+                    llvm::isa<mlir::NVVM::NVVMDialect>(op->getDialect())
+                        ? !llvm::isa<mlir::NVVM::ThreadIdXOp,
+                                     mlir::NVVM::BlockIdXOp,
+                                     mlir::NVVM::BlockIdYOp,
+                                     mlir::NVVM::GridDimXOp,
+                                     mlir::NVVM::ShflOp,
+                                     mlir::NVVM::BarrierOp>(op)
+                        : llvm::isa<mlir::LLVM::InlineAsmOp,
+                                    mlir::LLVM::CallIntrinsicOp>(op);
+                return isOwn ? mlir::WalkResult::interrupt()
+                             : mlir::WalkResult::advance();
+              })
+              .wasInterrupted();
+}
+
+/// The text of the oldest of the architectures that have it in common, for
+/// `arch`.
+static mlir::FailureOr<std::string> commonPtx(mlir::ModuleOp module,
+                                              StringRef arch,
+                                              SharedTexts *texts) {
+  auto make = [&]() -> std::optional<std::string> {
+    auto ptx = emitPtx(module, kCommonArch);
+    return failed(ptx) ? std::nullopt : std::optional(std::move(*ptx));
+  };
+  std::string key;
+  raw_string_ostream(key) << module;
+  std::optional<std::string> ptx = texts ? texts->get(key, make) : make();
+  if (!ptx)
+    return mlir::failure();
+  std::string was = ".target " + kCommonArch.str() + "\n";
+  size_t at = ptx->find(was);
+  if (at == ptx->npos)
+    return emitCompilerBug(module.getLoc()) << "PTX without " << was;
+  return ptx->replace(at, was.size(), (".target " + arch + "\n").str());
+}
+
 mlir::FailureOr<CompiledCode> compileCuda(mlir::ModuleOp module, StringRef arch,
                                           const CompileOptions &options) {
   // Asked first: without an assembler nothing below is worth its time.
@@ -57,7 +104,9 @@ mlir::FailureOr<CompiledCode> compileCuda(mlir::ModuleOp module, StringRef arch,
     return mlir::emitError(module.getLoc())
            << info->path << " (version " << info->version << ") does not know "
            << arch << "; it knows " << join(info->archs, ", ");
-  auto ptx = emitPtx(module, arch);
+  bool isShared = is_contained(kSharingArchs, arch) && isCommon(module);
+  auto ptx = isShared ? commonPtx(module, arch, options.texts)
+                      : emitPtx(module, arch);
   if (failed(ptx))
     return mlir::failure();
   Expected<PtxasResult> result = runPtxas(*ptx, arch, options);

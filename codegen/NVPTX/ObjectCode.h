@@ -20,6 +20,11 @@ mlir::FailureOr<CompiledCode> compileCuda(mlir::ModuleOp module,
 mlir::FailureOr<std::string> emitPtx(mlir::ModuleOp module,
                                      llvm::StringRef arch);
 
+/// Whether the module has nothing that only some architectures have. Such of
+/// sm_80 and sm_90a are the same text but for the name, which is made once for
+/// both.
+bool isCommon(mlir::ModuleOp module);
+
 } // namespace bitpact::codegen
 
 #endif

@@ -18,6 +18,8 @@ class DialectRegistry;
 
 namespace bitpact::codegen {
 
+class SharedTexts;
+
 enum class TargetKind { Cpu, Cuda, Hip };
 
 /// The name in a manifest and before the colon of a target: cpu, cuda, hip.
@@ -68,6 +70,8 @@ struct CompiledCode {
 struct CompileOptions {
   /// ptxas to run; empty: PATH, /usr/local/cuda/bin, the pip wheel.
   std::string ptxasPath;
+  /// Where targets find the text that another has made, or null.
+  SharedTexts *texts = nullptr;
 };
 
 class Target {

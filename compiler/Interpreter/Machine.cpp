@@ -192,10 +192,17 @@ LogicalResult Machine::compute(const Instruction &what) {
   size_t count = what.operands.size();
   Cell operands[3];
   for (uint32_t lane = 0; lane < to.count; ++lane) {
-    bool known = true;
+    bool known = true, repeats = lane > 0;
     for (size_t i = 0; i < count; ++i) {
-      operands[i] = cells[what.operands[i].of(lane)];
-      known &= !operands[i].isUnspecified();
+      const Cell &cell = cells[what.operands[i].of(lane)];
+      repeats &= cell == operands[i];
+      operands[i] = cell;
+      known &= !cell.isUnspecified();
+    }
+    // Lanes beyond the last row do what the last one does.
+    if (repeats) {
+      cells[to.first + lane] = cells[to.first + lane - 1];
+      continue;
     }
     cells[to.first + lane] =
         known || what.action.op == interpreter::Op::Select

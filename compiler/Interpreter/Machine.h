@@ -100,10 +100,10 @@ private:
   mlir::LogicalResult read(const Instruction &what);
   mlir::LogicalResult store(const Instruction &what);
   mlir::LogicalResult fault(const Instruction &what);
-  template <typename AccessOp, typename Element>
+  template <typename AccessOp, typename Element, typename Repeat>
   mlir::LogicalResult access(const Instruction &what, AccessOp op,
                              uint32_t operandsBefore, uint32_t elements,
-                             Element element);
+                             Element element, Repeat repeat);
   mlir::LogicalResult scratchAt(const Instruction &what, Place index,
                                 int64_t &cell);
   mlir::LogicalResult exchange(const Instruction &what);

@@ -54,11 +54,13 @@ interpreter::paddedStrides(const std::vector<int64_t> &shape, Scalar type,
   return strides;
 }
 
-/// Calls `element(lane, j, number)` for every element that a lane accesses.
-template <typename AccessOp, typename Element>
+/// Calls `element(lane, j, number)` for every element that a lane accesses, and
+/// `repeat(lane)` instead where these are the elements of the lane before and it
+/// may be: true if it has done all there is to do.
+template <typename AccessOp, typename Element, typename Repeat>
 LogicalResult Machine::access(const Instruction &what, AccessOp op,
                               uint32_t operandsBefore, uint32_t elements,
-                              Element element) {
+                              Element element, Repeat repeat) {
   // Operands: [stored values], buffer, offset, [lane offsets], [masks].
   const Place *next = what.operands.data() + operandsBefore + 1;
   int64_t offset;
@@ -70,6 +72,13 @@ LogicalResult Machine::access(const Instruction &what, AccessOp op,
   int64_t bytes = widthOf(buffer.type) / 8, align = op.getAlign();
   int64_t laneStride = op.getLaneStride();
   SmallVector<int64_t> indices;
+  int64_t before = 0;
+  auto sameMasks = [&](int64_t lane) {
+    for (size_t i = 0; i < masks; ++i)
+      if (!(cells[next[i].of(lane)] == cells[next[i].of(lane - 1)]))
+        return false;
+    return true;
+  };
   for (int64_t lane = 0; lane < code.lanes; ++lane) {
     int64_t start = offset + lane * laneStride;
     bool known = true;
@@ -78,6 +87,10 @@ LogicalResult Machine::access(const Instruction &what, AccessOp op,
       known = cell.isConcrete();
       start += int64_t(cell.bits);
     }
+    if (lane > 0 && known && start == before && sameMasks(lane) &&
+        repeat(lane))
+      continue;
+    before = start;
     bool any = false;
     for (uint32_t j = 0; j < elements; ++j) {
       if (masks) {
@@ -126,6 +139,13 @@ LogicalResult Machine::load(const Instruction &what) {
                   cells[what.results[j].of(lane)] =
                       number ? buffer.cells[*number] : Cell();
                   return success();
+                },
+                [&](int64_t lane) {
+                  if (isDry || !rounds.empty())
+                    return false;
+                  for (Place to : what.results)
+                    cells[to.of(lane)] = cells[to.of(lane - 1)];
+                  return true;
                 });
 }
 
@@ -168,7 +188,8 @@ LogicalResult Machine::store(const Instruction &what) {
                            << buffer.name << "' a second time";
                   cell = value;
                   return success();
-                });
+                },
+                [](int64_t) { return false; });
 }
 
 LogicalResult Machine::fault(const Instruction &what) {

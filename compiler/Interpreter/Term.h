@@ -32,6 +32,7 @@ struct Cell {
   uint64_t bits = 0;
   TermId term = Unspecified;
 
+  bool operator==(const Cell &) const = default;
   static Cell of(uint64_t bits) { return {bits, Concrete}; }
   static Cell symbol(TermId term) { return {0, term}; }
   bool isConcrete() const { return term == Concrete; }

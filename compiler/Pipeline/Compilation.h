@@ -5,6 +5,7 @@
 #define BITPACT_COMPILER_PIPELINE_COMPILATION_H
 
 #include "codegen/NVPTX/TileLayout.h"
+#include "codegen/Target/SharedTexts.h"
 #include "codegen/Targets.h"
 #include "compiler/Interpreter/CasePool.h"
 #include "compiler/Pipeline/Cache.h"
@@ -103,6 +104,7 @@ private:
   std::vector<const codegen::Target *> targets;
   std::vector<Job> jobs;
   Cache cache;
+  codegen::SharedTexts texts;
   /// By contract and schedule: whether the proof of its kernels succeeds.
   llvm::DenseMap<std::pair<size_t, mlir::Attribute>, std::shared_future<bool>>
       proofs;

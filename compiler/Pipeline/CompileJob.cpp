@@ -168,6 +168,19 @@ LogicalResult Compilation::lowerTiles(Job &job, ModuleOp module) {
   return success();
 }
 
+/// ptxas says how many registers it used, of those that a thread can have.
+static bool spillsForUnrolling(const codegen::Target &target,
+                               kernel::ScheduleAttr schedule,
+                               const codegen::Resources &used) {
+  if (!used.spills || target.kind() != codegen::TargetKind::Cuda)
+    return used.spills;
+  constexpr int64_t all = 65536, granule = 8;
+  int64_t threads = schedule.getLanes() * schedule.getProgramsPerGroup();
+  int64_t most =
+      std::min<int64_t>(target.capabilities().registers, all / threads);
+  return int64_t(used.registers) > most - 2 * granule;
+}
+
 LogicalResult Compilation::compileJob(Job &job) {
   pact::ContractOp contract = contractOf(job.contract);
   OwningOpRef<ModuleOp> module = ModuleOp::create(contract.getLoc());
@@ -192,12 +205,14 @@ LogicalResult Compilation::compileJob(Job &job) {
     return success();
   }
   ++assembled;
-  FailureOr<codegen::CompiledCode> code = job.target->compile(*module, {});
+  FailureOr<codegen::CompiledCode> code =
+      job.target->compile(*module, {{}, &texts});
   if (failed(code))
     return failure();
-  // Spilled registers are a schedule that asked for too many of them. What is
-  // spilled without any unrolling (around the call of a long division, say) is
-  // kept, and the manifest counts it.
+  // Spilled registers are a schedule that asked for too many of them, if it has
+  // as many as there are. What is spilled beside free ones (around the call of a
+  // long division, say), or without any unrolling, is kept, and the manifest
+  // counts it.
   kernel::ScheduleAttr was = job.proposal.schedule;
   bool lacksRegisters =
       !code->slow.empty() || (job.proposal.tiles && code->resources.spills);
@@ -211,7 +226,8 @@ LogicalResult Compilation::compileJob(Job &job) {
     return failure();
   if (lacksRegisters)
     return brokenInvariant(contract.getLoc(), "keeping sums in registers");
-  if (code->resources.spills && (was.getUnroll() > 1 || was.getAhead())) {
+  if (spillsForUnrolling(*job.target, was, code->resources) &&
+      (was.getUnroll() > 1 || was.getAhead())) {
     job.proposal.schedule =
         was.getAhead() ? was.withAhead(0) : was.withUnroll(was.getUnroll() / 2);
     return compileJob(job);

@@ -61,14 +61,28 @@ void Compilation::loadDialects() {
   context->loadAllAvailableDialects();
 }
 
+/// Greater for jobs that take longer.
+static int64_t weightOf(const Job &job) {
+  if (job.proposal.tiles)
+    return job.proposal.tiles.getM() * job.proposal.tiles.getN();
+  return job.proposal.schedule.getUnroll();
+}
+
 LogicalResult Compilation::compileAll() {
   loadDialects();
+  // The longest first, so that all threads end together.
+  std::vector<Job *> order;
+  for (Job &job : jobs)
+    order.push_back(&job);
+  llvm::stable_sort(order, [](const Job *a, const Job *b) {
+    return weightOf(*a) > weightOf(*b);
+  });
   std::atomic<int> done = 0;
   std::atomic<bool> failed = false;
-  llvm::DefaultThreadPool pool(llvm::hardware_concurrency());
+  llvm::DefaultThreadPool pool(llvm::hardware_concurrency(request.threads));
   std::mutex reporting;
-  for (Job &job : jobs)
-    pool.async([&] {
+  for (Job *each : order)
+    pool.async([&, &job = *each] {
       if (failed)
         return;
       // The pool would keep an exception to itself.

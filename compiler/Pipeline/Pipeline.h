@@ -24,6 +24,10 @@ struct CompileRequest {
   /// kept. The package is the same, byte for byte.
   std::string cache;
 
+  /// Jobs at a time; 0: as many as there are processors. The package is the
+  /// same, byte for byte.
+  unsigned threads = 0;
+
   /// Every kernel is proved on trees before code is made of it. Off only in
   /// tests that plant faults which what comes after must find.
   bool proveKernels = true;

@@ -114,6 +114,11 @@ int64_t heldBeside(ArrayRef<unsigned> slotBits, int64_t sums,
                                                 : held;
 }
 
+/// Of one consumer ptxas finds none for its sums, as many that are held and what
+/// a slot in shared memory wants, where they are this many: of 7 divisions of a
+/// depth that ptxas 13.0 was asked about it spilled in each.
+constexpr int64_t kTooManySums = 96;
+
 /// As many stages as fit beside values that wait for other sums, which have
 /// registers as far as a thread has them. Nothing if these are too few.
 std::optional<Candidate> besideHeld(Candidate c, ArrayRef<unsigned> slotBits,
@@ -126,6 +131,9 @@ std::optional<Candidate> besideHeld(Candidate c, ArrayRef<unsigned> slotBits,
   int64_t cells = 64 * c.n, room = kSharedBytes, stage = (c.m + c.n) * c.k * 2;
   c.held = heldBeside(slotBits, cells / 128,
                       c.consumerRegisters ? c.consumerRegisters : 255);
+  if (c.consumers == 1 && cells / 128 >= kTooManySums &&
+      int64_t(slotBits.size()) > c.held)
+    return std::nullopt;
   for (unsigned bits : slotBits.drop_front(size_t(c.held)))
     room -= c.consumers * cells * bits / 8;
   for (unsigned bits : broughtBits)

@@ -105,9 +105,9 @@ class Schedules(ToolTest):
         self.assertGreater(len(taken), 3)
 
     def test_schedules_that_are_left_out_are_told_once_for_a_target(self):
-        contract = os.path.join(LIBRARY, "qwen3-8b", "o_rank8.json")
+        contract = os.path.join(LIBRARY, "..", "..", "tests", "Schedule", "Inputs", "folded.json")
         cache = ("--cache", self.path("cache"))
-        line = "remark: contract 'qwen3-8b/o_rank8': left out for cuda:sm_90a, whose registers do not suffice: "
+        line = "remark: contract 'tests/folded': left out for cuda:sm_90a, whose registers do not suffice: "
         proposed = self.holds("compile", contract, "--target", "cuda:sm_90a", "--stop-after", "schedule", *cache)
         self.assertNotIn("left out", proposed.err)
         said = []
@@ -123,9 +123,9 @@ class Schedules(ToolTest):
             self.assertEqual(sorted(left + [one["schedule"] for one in listed]),
                              sorted(text.split("] ")[1].split(" up to ")[0] for text in proposed.out.splitlines()))  # fmt: skip
             self.assertEqual({(one["contract"], one["target"]) for one in answer["left_out"]},
-                             {("qwen3-8b/o_rank8", "cuda:sm_90a")})  # fmt: skip
+                             {("tests/folded", "cuda:sm_90a")})  # fmt: skip
             self.assertEqual(result.err.count("remark: "), 1)
-            self.assertRegex(result.err, r"(?m)^[^\n]*o_rank8\.json:\d+:\d+: " + line + "; ".join(left) + "$")
+            self.assertRegex(result.err, r"(?m)^[^\n]*folded\.json:\d+:\d+: " + line + "; ".join(left) + "$")
             said.append((result.err, left))
         self.assertEqual(*said)
         result = self.holds("compile", os.path.join(LIBRARY, "examples", "matmul.json"), "-o", self.path("all.pkg"),

@@ -30,7 +30,8 @@ struct Directory {
 pipeline::CompileResult compile(const std::string &contract,
                                 const std::vector<std::string> &targets,
                                 const std::string &output,
-                                const std::string &cache) {
+                                const std::string &cache,
+                                unsigned threads = 0) {
   mlir::DialectRegistry registry;
   pipeline::registerDialects(registry);
   mlir::MLIRContext context(registry);
@@ -43,6 +44,7 @@ pipeline::CompileResult compile(const std::string &contract,
   request.targets = targets;
   request.roles = {"train", "rollout"};
   request.cache = cache;
+  request.threads = threads;
   auto result = pipeline::compile(request, *library, &context, {});
   REQUIRE(mlir::succeeded(result));
   return *result;
@@ -58,6 +60,39 @@ std::map<std::string, std::string> filesOf(const std::string &package) {
           std::istreambuf_iterator<char>(file), {}};
     }
   return files;
+}
+
+/// Twice, and once more without one entry of the cache.
+void compileThrice(const std::string &contract,
+                   const std::vector<std::string> &targets, bool leavesOut) {
+  INFO(contract);
+  Directory directory;
+  std::string cache = directory.path + "/cache";
+  pipeline::CompileResult first =
+      compile(contract, targets, directory.path + "/first.pkg", cache);
+  CHECK(first.fromCache == 0);
+  CHECK(first.leftOut.empty() != leavesOut);
+  CHECK(first.assembled >= int(first.variants.size()));
+  CHECK(first.proved > 0);
+  pipeline::CompileResult second =
+      compile(contract, targets, directory.path + "/second.pkg", cache);
+  int jobs = int(first.variants.size() + first.leftOut.size());
+  CHECK(second.fromCache == jobs);
+  CHECK(second.leftOut == first.leftOut);
+  CHECK(second.assembled == 0);
+  CHECK(second.proved == 0);
+  CHECK(second.variants == first.variants);
+  CHECK(filesOf(directory.path + "/second.pkg") ==
+        filesOf(directory.path + "/first.pkg"));
+  // Without one of them, that one alone is made again.
+  fs::remove(fs::directory_iterator(cache)->path());
+  pipeline::CompileResult third =
+      compile(contract, targets, directory.path + "/third.pkg", cache);
+  CHECK(third.fromCache == jobs - 1);
+  CHECK(third.assembled > 0);
+  CHECK(third.proved > 0);
+  CHECK(filesOf(directory.path + "/third.pkg") ==
+        filesOf(directory.path + "/first.pkg"));
 }
 
 } // namespace
@@ -76,38 +111,85 @@ TEST_CASE("a second compilation assembles and proves nothing") {
       // Two products, and parts: layouts of their own.
       {"examples/swiglu", {"cuda:sm_90a"}},
       {"examples/matmul_ranks", {"cuda:sm_90a"}},
-      // Blocks for which ptxas has no registers, which is kept too.
       {"qwen3-8b/o_rank8", {"cuda:sm_90a"}},
   };
+  for (const auto &kind : kinds)
+    compileThrice(std::string(BITPACT_CONTRACTS "/library/") + kind.contract +
+                      ".json",
+                  kind.targets, /*leavesOut=*/false);
+}
+
+TEST_CASE("that registers do not suffice is kept too") {
+  compileThrice(BITPACT_TESTS "/Schedule/Inputs/folded.json", {"cuda:sm_90a"},
+                /*leavesOut=*/true);
+}
+
+TEST_CASE("a package does not depend on how many jobs run at a time") {
+  const struct {
+    const char *contract;
+    std::vector<std::string> targets;
+  } kinds[] = {
+      {"examples/sum_parts", {"cpu", "cuda", "hip"}},
+      {"examples/column_sum", {"cpu:x86-64-v3", "cuda"}},
+      {"qwen3-8b/linear", {"cpu:x86-64-v4", "cuda:sm_90a"}},
+  };
   for (const auto &kind : kinds) {
+    INFO(kind.contract);
     std::string contract = std::string(BITPACT_CONTRACTS "/library/") +
                            kind.contract + ".json";
-    INFO(contract);
     Directory directory;
-    std::string cache = directory.path + "/cache";
-    pipeline::CompileResult first =
-        compile(contract, kind.targets, directory.path + "/first.pkg", cache);
-    CHECK(first.fromCache == 0);
-    CHECK(first.assembled >= int(first.variants.size()));
-    CHECK(first.proved > 0);
-    pipeline::CompileResult second =
-        compile(contract, kind.targets, directory.path + "/second.pkg", cache);
-    int jobs = int(first.variants.size() + first.leftOut.size());
-    CHECK(second.fromCache == jobs);
-    CHECK(second.leftOut == first.leftOut);
-    CHECK(second.assembled == 0);
-    CHECK(second.proved == 0);
-    CHECK(second.variants == first.variants);
-    CHECK(filesOf(directory.path + "/second.pkg") ==
-          filesOf(directory.path + "/first.pkg"));
-    // Without one of them, that one alone is made again.
-    fs::remove(fs::directory_iterator(cache)->path());
-    pipeline::CompileResult third =
-        compile(contract, kind.targets, directory.path + "/third.pkg", cache);
-    CHECK(third.fromCache == jobs - 1);
-    CHECK(third.assembled > 0);
-    CHECK(third.proved > 0);
-    CHECK(filesOf(directory.path + "/third.pkg") ==
-          filesOf(directory.path + "/first.pkg"));
+    std::map<unsigned, std::map<std::string, std::string>> packages;
+    for (unsigned threads : {1u, 5u}) {
+      std::string package =
+          directory.path + "/" + std::to_string(threads) + ".pkg";
+      compile(contract, kind.targets, package, "", threads);
+      packages[threads] = filesOf(package);
+    }
+    CHECK(packages[1].size() > 3);
+    CHECK(packages[1] == packages[5]);
   }
+}
+
+TEST_CASE("code of a target does not depend on which others there are") {
+  // sm_80 and sm_90a share PTX of rows.
+  for (const char *name : {"examples/column_sum", "qwen3-8b/rms_norm"}) {
+    INFO(name);
+    std::string contract =
+        std::string(BITPACT_CONTRACTS "/library/") + name + ".json";
+    Directory directory;
+    compile(contract, {"cuda"}, directory.path + "/all.pkg", "");
+    std::map<std::string, std::string> all =
+        filesOf(directory.path + "/all.pkg");
+    int met = 0;
+    for (const char *target : {"cuda:sm_80", "cuda:sm_90a", "cuda:sm_100a"}) {
+      std::string package = directory.path + "/" + target + ".pkg";
+      compile(contract, {target}, package, "");
+      for (const auto &[path, bytes] : filesOf(package))
+        if (path.starts_with("code/")) {
+          INFO(path);
+          CHECK(all[path] == bytes);
+          ++met;
+        }
+    }
+    CHECK(met > 6);
+  }
+}
+
+TEST_CASE("what is spilled beside free registers takes no loads from a round") {
+  Directory directory;
+  // Its divisions are calls, around which something is spilled in any case.
+  pipeline::CompileResult result = compile(
+      BITPACT_CONTRACTS "/library/examples/packed_column_sum.json",
+      {"cuda:sm_100a"}, directory.path + "/sum.pkg", "");
+  CHECK(result.assembled == int(result.variants.size()));
+  std::string manifest = filesOf(directory.path + "/sum.pkg")["manifest.json"];
+  size_t unrolled = 0, spilled = 0;
+  for (size_t at = 0; (at = manifest.find("unroll=128 ", at)) != manifest.npos;
+       ++at)
+    ++unrolled;
+  for (size_t at = 0; (at = manifest.find("\"spills\":", at)) != manifest.npos;
+       ++at)
+    spilled += manifest[at + 9] != '0';
+  CHECK(unrolled == result.variants.size());
+  CHECK(spilled > 0);
 }
