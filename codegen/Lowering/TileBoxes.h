@@ -10,15 +10,19 @@
 
 namespace bitpact::lowering {
 
-/// Rows of a box where a matrix has more than a block. Boxes of few rows leave
-/// out more of those that do not exist; but where a stage has few columns, and
-/// so comes often, several boxes take longer than the rows that they leave out.
-/// Of rows that are cut into segments most blocks are short.
+/// Columns by multiples of which a block of the result is moved back from the end
+/// of a matrix.
+constexpr int64_t kMovedCols = 8;
+
+/// The most rows of a box, which has no more than its matrix. The last block is
+/// moved back to where all its rows exist; not so that of a segment, where boxes of
+/// few leave out rows beyond it, unless a stage has few columns, and so comes often:
+/// then several boxes take longer.
 inline int64_t boxRowsOf(tile::ScheduleAttr schedule, bool isCut) {
   constexpr int64_t manyColumns = 128, fewRows = 8;
   if (schedule.getK() < manyColumns)
     return schedule.getM();
-  return isCut ? std::gcd(schedule.getM(), fewRows) : schedule.boxRows();
+  return isCut ? std::gcd(schedule.getM(), fewRows) : schedule.getM();
 }
 
 } // namespace bitpact::lowering

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/Lowering/TileProgram.h"
 
+#include "codegen/Lowering/TileBoxes.h"
 #include "codegen/Lowering/TileEpilogue.h"
 
 using namespace mlir;
@@ -99,7 +100,36 @@ void TileProgram::blockAt(Value index, Value rowBlocks, Body body) {
   Value col = div(within, rows);
   Value row =
       arith::AddIOp::create(builder, loc, above, sub(within, mul(col, rows)));
-  body(mul(row, i32(schedule.getM())), mul(col, i32(schedule.getN())));
+  body(firstRow(row), firstCol(col));
+}
+
+/// Of rows of blocks that copy units bring, the last ends where the matrix does:
+/// it takes them much longer to bring what does not exist. So rows above it are
+/// computed twice, to the same bits. Segments are others' rows.
+Value TileProgram::firstRow(Value block) {
+  Value row = arith::MulIOp::create(builder, loc, block, i32(schedule.getM()));
+  if (!schedule.copiesInBulk() || family.segments)
+    return row;
+  return arith::MinUIOp::create(builder, loc, row,
+                                lastBlock(family.rowDim, schedule.getM()));
+}
+
+/// As rows, but for what keeps vectors of results aligned.
+Value TileProgram::firstCol(Value block) {
+  Value col = arith::MulIOp::create(builder, loc, block, i32(schedule.getN()));
+  if (!schedule.copiesInBulk() || schedule.getN() % kMovedCols)
+    return col;
+  Value last = lastBlock(family.colDim, schedule.getN());
+  last = arith::AddIOp::create(builder, loc, last, i32(kMovedCols - 1));
+  last = arith::AndIOp::create(builder, loc, last, i32(-kMovedCols));
+  return arith::MinUIOp::create(builder, loc, col, last);
+}
+
+/// Where the last block begins that has as many; or the one that has all.
+Value TileProgram::lastBlock(StringRef dim, int64_t size) {
+  Value all = narrow(func.slot(dim));
+  Value fits = arith::MinUIOp::create(builder, loc, all, i32(size));
+  return arith::SubIOp::create(builder, loc, all, fits);
 }
 
 scf::ForOp TileProgram::forEachStage(Value first, Value end,

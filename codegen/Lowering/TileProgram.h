@@ -47,6 +47,9 @@ private:
   /// A stack of matrices whose rows and columns are these dims.
   mlir::Value stackOf(llvm::StringRef tensor, llvm::StringRef rowDim,
                       llvm::StringRef colDim);
+  mlir::Value firstRow(mlir::Value block);
+  mlir::Value firstCol(mlir::Value block);
+  mlir::Value lastBlock(llvm::StringRef dim, int64_t size);
   void forEachBlock(Body body);
   /// Stages of one chain.
   struct Stages {

@@ -39,15 +39,13 @@ void TileProgram::countRows() {
   Value all = narrow(func.slot(family.rowDim)), most = i32(schedule.getM());
   isOneRow = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ule, all,
                                    most);
-  boxRows = arith::SelectOp::create(builder, loc, isOneRow, all,
-                                    i32(boxRowsOf(schedule,
-                                                  bool(family.segments))));
+  boxRows = arith::MinUIOp::create(
+      builder, loc, all, i32(boxRowsOf(schedule, bool(family.segments))));
 }
 
 /// Rows that do not exist take the copy unit longer than those that do. So a box
-/// has all rows of a matrix that has no more than a block, and few of one that
-/// has; of a block those boxes are copied in which a row exists. The others are
-/// made of whatever lay there, as is what follows from them: row i of a product
+/// has no more rows than the matrix, and few of a segment; of a block those boxes are copied in which a row exists. The others
+/// are made of whatever lay there, as is what follows from them: row i of a product
 /// depends on row i of the first operand alone, and such a row is not put.
 void TileProgram::countBoxes(Value row) {
   Value all = narrow(func.slot(family.rowDim)), most = i32(schedule.getM());

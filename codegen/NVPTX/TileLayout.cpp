@@ -239,10 +239,12 @@ size_t TileLayout::mapOf(const TensorMap &map) {
 TensorMap TileLayout::mapOf(tile::FuncOp func, tile::FetchOp fetch) const {
   const Place &place = placeOf(fetch.getBlock());
   tile::ScheduleAttr schedule = func.getSchedule();
+  int64_t part = fetch.getBoxes() ? lowering::boxRowsOf(schedule, isCut) : 0;
+  int64_t rows =
+      place.isShared ? place.rows / schedule.getCluster() : place.rows;
   return {tensorOf(func, fetch.getView().getDefiningOp<tile::ViewOp>()).str(),
-          place.isShared ? place.rows / schedule.getCluster() : place.rows,
-          boxCols(fetch.getBlock().getType().getElementType()),
-          fetch.getBoxes() ? lowering::boxRowsOf(schedule, isCut) : 0};
+          part ? part : rows,
+          boxCols(fetch.getBlock().getType().getElementType()), part};
 }
 
 llvm::Expected<TileLayout> codegen::layOut(tile::FuncOp func) {

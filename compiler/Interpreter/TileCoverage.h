@@ -1,4 +1,4 @@
-// TileCoverage.h - that every element of the outputs is written once
+// TileCoverage.h - that every element of the outputs is written, and where twice
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef BITPACT_COMPILER_INTERPRETER_TILECOVERAGE_H
@@ -11,7 +11,9 @@ namespace bitpact::interpreter {
 class TileCoverage {
 public:
   /// Notes the elements of a window that are within the extents. One that is
-  /// outside of the tensor, or was written before, is an error.
+  /// outside of the tensor is an error, as is one that was written before, unless
+  /// a block that was moved back from the end of the tensor has it too: what is
+  /// put is compared with the contract each time.
   mlir::LogicalResult add(tile::PutOp op, const Window &to);
   /// An element that was never written is an error at the kernel.
   mlir::LogicalResult finish(tile::FuncOp func,

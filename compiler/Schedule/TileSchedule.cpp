@@ -48,9 +48,14 @@ constexpr Candidate kHopper[] = {
     {64, 128, 64, 8, 1, 8, "bulk", 0, 0, 10, 1051964, 4494818, 3103},
     {64, 192, 64, 6, 1, 8, "bulk", 0, 0, 10, 3984579, 4933162, 4351},
     {128, 128, 64, 6, 2, 8, "bulk", 40, 232, 10, 1131581, 4386907, 5356},
-    {128, 192, 64, 4, 2, 8, "bulk", 40, 232, 10, 4769472, 4565841, 8082},
+    {128, 192, 64, 4, 2, 8, "bulk", 40, 232, 10, 4769472, 4565841, 8385},
     {128, 256, 64, 4, 2, 16, "bulk", 40, 232, 10, 3273825, 6917806, 10595},
     {128, 256, 64, 4, 2, 8, "plain", 88, 208, 20, 0, 0, 0},
+};
+
+/// Of sums without parts, of whole rows.
+constexpr Candidate kHopperWhole[] = {
+    {64, 96, 64, 10, 1, 8, "bulk", 0, 0, 10, 1500000, 5000000, 2600},
 };
 
 /// Of the blocks above where rows are cut at offsets: several tiles are short, and
@@ -92,6 +97,9 @@ constexpr Candidate kHopperSplit[] = {
 };
 /// No GPU of the architecture has more.
 constexpr int64_t kMostMultiprocessors = 144;
+
+/// Of a block for each warpgroup.
+constexpr int64_t kWarpgroupRows = 64;
 
 /// Of a multiprocessor, but for barriers; what a consumer's results leave
 /// through is a part of it.
@@ -220,8 +228,11 @@ void schedule::proposeTiles(pact::ContractOp contract, pact::OperatorOp op,
         candidates.push_back(*beside);
   };
   add(kHopper);
+  bool isCut = !op.getOps<pact::SegmentOp>().empty();
   if (!slotBits.empty())
     add(kHopperParts);
+  else if (!isCut)
+    add(kHopperWhole);
   for (const Candidate &c : kHopperSplit) {
     std::vector<unsigned> brought =
         lowering::broughtBits(contract, op, c.split, c.k);
@@ -253,10 +264,15 @@ void schedule::proposeTiles(pact::ContractOp contract, pact::OperatorOp op,
     proposal.roles = roles.vec();
     proposal.priority = c.priority;
     proposal.dims = tileExtents(contract, op);
+    lowering::TileFamily family = llvm::cantFail(lowering::tileFamily(op));
+    // Of more rows several such blocks are slower than one that has 64. Segments
+    // may have few rows each, however many there are.
+    if (auto rows = proposal.dims.find(family.rowDim);
+        c.m < kWarpgroupRows && !isCut && rows != proposal.dims.end())
+      rows->second.second = c.m;
     proposal.overlaps = attr.copiesInBulk();
     proposal.mayLack = !slotBits.empty() && c.n > kSureColumns;
     if (c.start) {
-      lowering::TileFamily family = llvm::cantFail(lowering::tileFamily(op));
       // Those of one product, undivided or shared by a cluster, were measured.
       proposal.cost = {family.depthDim, c.start, c.tile, c.element,
                        products > 1 || (!slotBits.empty() && c.split == 1)};
