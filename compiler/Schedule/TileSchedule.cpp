@@ -5,6 +5,7 @@
 
 #include "codegen/Lowering/TileParts.h"
 #include "codegen/Lowering/TilePlan.h"
+#include "compiler/Schedule/HopperTiles.h"
 #include "codegen/Lowering/TileUnits.h"
 
 using namespace mlir;
@@ -12,91 +13,6 @@ using namespace bitpact;
 using namespace bitpact::schedule;
 
 namespace {
-
-/// Costs in picoseconds: see runtime/package/Format.h.
-struct Candidate {
-  int64_t m, n, k, stages, consumers, group;
-  StringRef copy;
-  int64_t producerRegisters, consumerRegisters, priority;
-  int64_t start, tile, element;
-  int64_t held = 0, split = 1;
-};
-
-/// sm_90a: 64 rows of a block for each warpgroup, or fewer where few exist. Many
-/// rows want as many columns as a warpgroup has registers for sums, so that an
-/// operand that has been copied is used most; few want blocks so narrow that all
-/// multiprocessors have one, and as much of the weights on its way as shared
-/// memory holds. Costs are fitted to a sweep on an H200
-/// (docs/results/2026-11-30-matmul.md).
-///
-/// Launches overlap where one block has all rows there are (docs/packages.md): of
-/// more, programs share weights, and lose more by running at other times than a
-/// launch wins.
-///
-/// Products of one operand with several divide the columns: a stage and the
-/// registers hold as many, and cost the same, for all products together.
-///
-/// Where rows are not aligned as the copy unit wants them, threads copy, and
-/// need registers for what is on its way. Roles of three warpgroups share 168
-/// registers for each thread: what one gains another gives.
-constexpr Candidate kHopper[] = {
-    {16, 32, 128, 18, 1, 8, "bulk", 0, 0, 10, 2586704, 228868, 1739},
-    {16, 48, 128, 14, 1, 8, "bulk", 0, 0, 10, 2615130, 3688274, 1580},
-    {64, 32, 128, 9, 1, 8, "bulk", 0, 0, 10, 1856002, 372762, 1929},
-    {64, 48, 128, 8, 1, 8, "bulk", 0, 0, 10, 2828612, 2037135, 2088},
-    {64, 64, 128, 6, 1, 8, "bulk", 0, 0, 10, 1266648, 4522974, 2019},
-    {64, 128, 64, 8, 1, 8, "bulk", 0, 0, 10, 1051964, 4494818, 3103},
-    {64, 192, 64, 6, 1, 8, "bulk", 0, 0, 10, 3984579, 4933162, 4351},
-    {128, 128, 64, 6, 2, 8, "bulk", 40, 232, 10, 1131581, 4386907, 5356},
-    {128, 192, 64, 4, 2, 8, "bulk", 40, 232, 10, 4769472, 4565841, 8385},
-    {128, 256, 64, 4, 2, 16, "bulk", 40, 232, 10, 3273825, 6917806, 10595},
-    {128, 256, 64, 4, 2, 8, "plain", 88, 208, 20, 0, 0, 0},
-};
-
-/// Of sums without parts, of whole rows.
-constexpr Candidate kHopperWhole[] = {
-    {64, 96, 64, 10, 1, 8, "bulk", 0, 0, 10, 1500000, 5000000, 2600},
-};
-
-/// Of the blocks above where rows are cut at offsets: several tiles are short, and
-/// there are fewer than a launch counts (docs/packages.md), so that a round takes
-/// less and fewer columns win longer. Fitted to every variant of Qwen3-30B-A3B's
-/// experts at 1 to 4096 tokens on an H200
-/// (docs/results/2026-11-30-experts-activation.md).
-constexpr struct {
-  int64_t m, n, start, tile, element;
-} kHopperSegments[] = {
-    {16, 32, 19563154, 30371, 1045},
-    {16, 48, 14213378, 323210, 1287},
-    {64, 32, 18045391, 10826, 1160},
-    {64, 48, 19603819, 145693, 1272},
-    {64, 64, 23241543, 49190, 1712},
-    {64, 128, 14167201, 1223266, 3412},
-    {64, 192, 38669012, 1367389, 3635},
-    {128, 128, 16040066, 6990, 4499},
-    {128, 192, 18682314, 1240836, 6372},
-    {128, 256, 17881590, 1756336, 8602},
-};
-
-constexpr Measurement kHopperMeasurement = {"NVIDIA H200", 132, "2026-11-30"};
-
-/// Where sums have parts: a block whose registers hold many of them, and rows
-/// that are not aligned.
-constexpr Candidate kHopperParts[] = {
-    {128, 64, 64, 8, 2, 8, "bulk", 40, 232, 10, 500000, 4500000, 3050},
-    {64, 64, 64, 4, 1, 8, "plain", 0, 0, 20, 0, 0, 0},
-};
-
-/// Where few blocks leave multiprocessors idle, several compute one: each has its
-/// parts of the sums. No unit has fewer than eight columns. Costs are fitted to
-/// 512 to 4096 columns of 4096 elements on an H200
-/// (docs/results/2026-11-30-split.md).
-constexpr Candidate kHopperSplit[] = {
-    {64, 32, 128, 9, 1, 8, "bulk", 0, 0, 10, 1856002, 900000, 965, 0, 2},
-    {64, 64, 128, 6, 1, 8, "bulk", 0, 0, 10, 900000, 2500000, 252, 0, 8},
-};
-/// No GPU of the architecture has more.
-constexpr int64_t kMostMultiprocessors = 144;
 
 /// Of a block for each warpgroup.
 constexpr int64_t kWarpgroupRows = 64;
@@ -154,13 +70,36 @@ std::optional<Candidate> besideHeld(Candidate c, ArrayRef<unsigned> slotBits,
   return c.stages < kFewStages ? std::nullopt : std::optional(c);
 }
 
-/// Of the result, 1 where the contract leaves it open.
-int64_t columns(pact::ContractOp contract, pact::OperatorOp op) {
-  pact::OutputOp output = *op.getOps<pact::OutputOp>().begin();
-  StringAttr dim =
-      cast<pact::RealType>(output.getValue().getType()).getDims().back();
+/// Of a dim, 0 where the contract leaves it open.
+int64_t extentOf(pact::ContractOp contract, StringRef dim) {
   auto extent = contract.getDims().getAs<IntegerAttr>(dim);
-  return extent && extent.getInt() != ShapedType::kDynamic ? extent.getInt() : 1;
+  return extent && extent.getInt() != ShapedType::kDynamic ? extent.getInt() : 0;
+}
+
+/// Kernels of sums with parts are several times as long as others, and take as
+/// much longer to compile. Of such those are kept that cost least for some number
+/// of rows, where columns are fixed and were measured undivided.
+void keepCheapest(std::vector<Candidate> &all, int64_t cols, int64_t depth) {
+  auto costOf = [&](const Candidate &c, int64_t rows) {
+    if (!c.start || c.split > 1 || (c.m < kWarpgroupRows && rows > c.m))
+      return std::numeric_limits<int64_t>::max();
+    int64_t tiles = llvm::divideCeil(rows, c.m) * llvm::divideCeil(cols, c.n),
+            rounds = llvm::divideCeil(tiles, kHopperMeasurement.units);
+    return c.start + rounds * (c.tile + c.element * depth);
+  };
+  constexpr int64_t most = 8192;
+  std::vector<bool> isCheapest(all.size());
+  for (int64_t rows = 1; rows <= most;
+       rows = rows < kWarpgroupRows ? 4 * rows : rows + kWarpgroupRows) {
+    auto least = llvm::min_element(all, [&](const auto &a, const auto &b) {
+      return costOf(a, rows) < costOf(b, rows);
+    });
+    isCheapest[size_t(least - all.begin())] = true;
+  }
+  size_t number = 0;
+  llvm::erase_if(all, [&](const Candidate &c) {
+    return !isCheapest[number++] && c.start && c.split == 1;
+  });
 }
 
 /// Up to these columns registers have always sufficed.
@@ -233,12 +172,17 @@ void schedule::proposeTiles(pact::ContractOp contract, pact::OperatorOp op,
     add(kHopperParts);
   else if (!isCut)
     add(kHopperWhole);
+  pact::ReduceOp first = *op.getOps<pact::ReduceOp>().begin();
+  int64_t columns = extentOf(
+      contract, cast<pact::RealType>(first.getResult().getType()).getDims().back());
+  if (!slotBits.empty() && !isCut && columns)
+    keepCheapest(candidates, columns, extentOf(contract, first.getOver()));
   for (const Candidate &c : kHopperSplit) {
     std::vector<unsigned> brought =
         lowering::broughtBits(contract, op, c.split, c.k);
     // Of so many columns even one row of blocks leaves no multiprocessor idle.
     if (brought.empty() ||
-        (columns(contract, op) - 1) / c.n >= kMostMultiprocessors / c.split)
+        (columns && (columns - 1) / c.n >= kMostMultiprocessors / c.split))
       continue;
     if (std::optional<Candidate> beside = besideHeld(
             c, lowering::slotBits(contract, op, c.split, c.k), brought))

@@ -1,0 +1,98 @@
+// HopperTiles.h - blocks of products on sm_90a, and what they cost
+// Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef BITPACT_COMPILER_SCHEDULE_HOPPERTILES_H
+#define BITPACT_COMPILER_SCHEDULE_HOPPERTILES_H
+
+#include "compiler/Schedule/Schedule.h"
+
+namespace bitpact::schedule {
+
+/// Costs in picoseconds: see runtime/package/Format.h.
+struct Candidate {
+  int64_t m, n, k, stages, consumers, group;
+  llvm::StringRef copy;
+  int64_t producerRegisters, consumerRegisters, priority;
+  int64_t start, tile, element;
+  int64_t held = 0, split = 1;
+};
+
+/// sm_90a: 64 rows of a block for each warpgroup, or fewer where few exist. Many
+/// rows want as many columns as a warpgroup has registers for sums, so that an
+/// operand that has been copied is used most; few want blocks so narrow that all
+/// multiprocessors have one, and as much of the weights on its way as shared
+/// memory holds. Costs are fitted to a sweep on an H200
+/// (docs/results/2026-11-30-matmul.md).
+///
+/// Launches overlap where one block has all rows there are (docs/packages.md): of
+/// more, programs share weights, and lose more by running at other times than a
+/// launch wins.
+///
+/// Products of one operand with several divide the columns: a stage and the
+/// registers hold as many, and cost the same, for all products together.
+///
+/// Where rows are not aligned as the copy unit wants them, threads copy, and
+/// need registers for what is on its way. Roles of three warpgroups share 168
+/// registers for each thread: what one gains another gives.
+inline constexpr Candidate kHopper[] = {
+    {16, 32, 128, 18, 1, 8, "bulk", 0, 0, 10, 2586704, 228868, 1739},
+    {16, 48, 128, 14, 1, 8, "bulk", 0, 0, 10, 2615130, 3688274, 1580},
+    {64, 32, 128, 9, 1, 8, "bulk", 0, 0, 10, 1856002, 372762, 1929},
+    {64, 48, 128, 8, 1, 8, "bulk", 0, 0, 10, 2828612, 2037135, 2088},
+    {64, 64, 128, 6, 1, 8, "bulk", 0, 0, 10, 1266648, 4522974, 2019},
+    {64, 128, 64, 8, 1, 8, "bulk", 0, 0, 10, 1051964, 4494818, 3103},
+    {64, 192, 64, 6, 1, 8, "bulk", 0, 0, 10, 3984579, 4933162, 4351},
+    {128, 128, 64, 6, 2, 8, "bulk", 40, 232, 10, 1131581, 4386907, 5356},
+    {128, 192, 64, 4, 2, 8, "bulk", 40, 232, 10, 4769472, 4565841, 8385},
+    {128, 256, 64, 4, 2, 16, "bulk", 40, 232, 10, 3273825, 6917806, 10595},
+    {128, 256, 64, 4, 2, 8, "plain", 88, 208, 20, 0, 0, 0},
+};
+
+/// Of sums without parts, of whole rows.
+inline constexpr Candidate kHopperWhole[] = {
+    {64, 96, 64, 10, 1, 8, "bulk", 0, 0, 10, 1500000, 5000000, 2600},
+};
+
+/// Of the blocks above where rows are cut at offsets: several tiles are short, and
+/// there are fewer than a launch counts (docs/packages.md), so that a round takes
+/// less and fewer columns win longer. Fitted to every variant of Qwen3-30B-A3B's
+/// experts at 1 to 4096 tokens on an H200
+/// (docs/results/2026-11-30-experts-activation.md).
+inline constexpr struct {
+  int64_t m, n, start, tile, element;
+} kHopperSegments[] = {
+    {16, 32, 19563154, 30371, 1045},
+    {16, 48, 14213378, 323210, 1287},
+    {64, 32, 18045391, 10826, 1160},
+    {64, 48, 19603819, 145693, 1272},
+    {64, 64, 23241543, 49190, 1712},
+    {64, 128, 14167201, 1223266, 3412},
+    {64, 192, 38669012, 1367389, 3635},
+    {128, 128, 16040066, 6990, 4499},
+    {128, 192, 18682314, 1240836, 6372},
+    {128, 256, 17881590, 1756336, 8602},
+};
+
+inline constexpr Measurement kHopperMeasurement = {"NVIDIA H200", 132, "2026-11-30"};
+
+/// Where sums have parts: a block whose registers hold many of them, and rows
+/// that are not aligned.
+inline constexpr Candidate kHopperParts[] = {
+    {128, 64, 64, 8, 2, 8, "bulk", 40, 232, 10, 500000, 4500000, 3050},
+    {64, 64, 64, 4, 1, 8, "plain", 0, 0, 20, 0, 0, 0},
+};
+
+/// Where few blocks leave multiprocessors idle, several compute one: each has its
+/// parts of the sums. No unit has fewer than eight columns. Costs are fitted to
+/// 512 to 4096 columns of 4096 elements on an H200
+/// (docs/results/2026-11-30-split.md).
+inline constexpr Candidate kHopperSplit[] = {
+    {64, 32, 128, 9, 1, 8, "bulk", 0, 0, 10, 1856002, 900000, 965, 0, 2},
+    {64, 64, 128, 6, 1, 8, "bulk", 0, 0, 10, 900000, 2500000, 252, 0, 8},
+};
+/// No GPU of the architecture has more.
+inline constexpr int64_t kMostMultiprocessors = 144;
+
+} // namespace bitpact::schedule
+
+#endif // BITPACT_COMPILER_SCHEDULE_HOPPERTILES_H
