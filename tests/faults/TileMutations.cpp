@@ -189,7 +189,7 @@ std::vector<Mutation> faults::tileMutations() {
           "writes a block of a stage a second time", maybeCopied,
           [](tile::FetchOp op, OpBuilder &) { op.getUnlessMutable().clear(); }),
       tileFault<arith::DivUIOp>(
-          "a box that is left out although it has rows", kResidual, tree,
+          "a box that is left out although it has rows", kGrouped, tree,
           countsBoxes,
           [](arith::DivUIOp op, OpBuilder &) {
             // Rounded down: also in the bytes that the stage expects.
