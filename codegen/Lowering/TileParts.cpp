@@ -136,23 +136,31 @@ std::vector<unsigned> lowering::slotBits(const PartTree &tree,
   return slots;
 }
 
-std::vector<unsigned> lowering::slotBits(pact::ContractOp contract,
-                                         pact::OperatorOp op, int64_t units,
-                                         int64_t stage) {
+std::optional<FixedParts> lowering::fixedParts(pact::ContractOp contract,
+                                               pact::OperatorOp op,
+                                               int64_t stage) {
   pact::ReduceOp reduce = *op.getOps<pact::ReduceOp>().begin();
   auto node = cast<pact::NodeAttr>(contract.getNodes().get(reduce.getNode()));
   auto extent = contract.getDims().getAs<IntegerAttr>(reduce.getOver());
-  llvm::Error none = checkParts(reduce.getNode(), node, extent, 1);
+  llvm::Error none = checkParts(reduce.getNode(), node, extent, stage);
   if (none || !extent || extent.getInt() == ShapedType::kDynamic)
-    return llvm::consumeError(std::move(none)), std::vector<unsigned>();
-  PartTree tree = partsOf(node, extent.getInt());
-  unsigned accumulator = node.getAccumulator().getIntOrFloatBitWidth();
+    return llvm::consumeError(std::move(none)), std::nullopt;
+  return FixedParts{partsOf(node, extent.getInt()),
+                    node.getAccumulator().getIntOrFloatBitWidth()};
+}
+
+std::vector<unsigned> lowering::slotBits(pact::ContractOp contract,
+                                         pact::OperatorOp op, int64_t units,
+                                         int64_t stage) {
+  std::optional<FixedParts> fixed = fixedParts(contract, op, 1);
+  if (!fixed)
+    return {};
   if (units == 1)
-    return slotBits(tree, accumulator);
-  llvm::Expected<UnitParts> parts = unitParts(tree, units, stage);
+    return slotBits(fixed->tree, fixed->accumulator);
+  llvm::Expected<UnitParts> parts = unitParts(fixed->tree, units, stage);
   if (!parts)
     return llvm::consumeError(parts.takeError()), std::vector<unsigned>();
-  return slotBits(*parts, accumulator);
+  return slotBits(*parts, fixed->accumulator);
 }
 
 llvm::Error lowering::checkParts(StringRef node, pact::NodeAttr attr,

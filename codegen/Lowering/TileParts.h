@@ -9,6 +9,7 @@
 #include "llvm/Support/Error.h"
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace bitpact::lowering {
@@ -35,6 +36,15 @@ std::vector<const PartTree *> chainsOf(const PartTree &tree);
 
 /// Bits of the tree's value: the accumulator's or those of what rounds it.
 unsigned bitsOf(const PartTree &tree, unsigned accumulator);
+
+/// Parts of the first sum and the bits of its accumulator. Nothing where the
+/// contract leaves the extent open, or stages of so many elements refuse it.
+struct FixedParts {
+  PartTree tree;
+  unsigned accumulator;
+};
+std::optional<FixedParts> fixedParts(pact::ContractOp contract,
+                                     pact::OperatorOp op, int64_t stage);
 
 /// Bits of a value of each slot, the accumulator's or those of the narrow format
 /// to which it is rounded. While the right side of a merge is computed, the left

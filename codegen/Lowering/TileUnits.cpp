@@ -91,19 +91,14 @@ std::vector<unsigned> lowering::slotBits(const UnitParts &parts,
 std::vector<unsigned> lowering::broughtBits(pact::ContractOp contract,
                                             pact::OperatorOp op, int64_t units,
                                             int64_t stage) {
-  pact::ReduceOp reduce = *op.getOps<pact::ReduceOp>().begin();
-  auto node = cast<pact::NodeAttr>(contract.getNodes().get(reduce.getNode()));
-  auto extent = contract.getDims().getAs<mlir::IntegerAttr>(reduce.getOver());
   std::vector<unsigned> bits;
-  llvm::Error none = checkParts(reduce.getNode(), node, extent, stage);
-  if (none || !extent || extent.getInt() == mlir::ShapedType::kDynamic)
-    return llvm::consumeError(std::move(none)), bits;
-  PartTree tree = partsOf(node, extent.getInt());
-  llvm::Expected<UnitParts> parts = unitParts(tree, units, stage);
+  std::optional<FixedParts> fixed = fixedParts(contract, op, stage);
+  if (!fixed)
+    return bits;
+  llvm::Expected<UnitParts> parts = unitParts(fixed->tree, units, stage);
   if (!parts)
     return llvm::consumeError(parts.takeError()), bits;
   for (const PartTree *own : parts->own)
-    bits.push_back(
-        bitsOf(*own, node.getAccumulator().getIntOrFloatBitWidth()));
+    bits.push_back(bitsOf(*own, fixed->accumulator));
   return bits;
 }

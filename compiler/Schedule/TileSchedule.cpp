@@ -77,8 +77,9 @@ int64_t extentOf(pact::ContractOp contract, StringRef dim) {
 }
 
 /// Kernels of sums with parts are several times as long as others, and take as
-/// much longer to compile. Of such those are kept that cost least for some number
-/// of rows, where columns are fixed and were measured undivided.
+/// much longer to compile. Of those without units of their own, where columns are
+/// fixed, such are kept that cost least for some number of rows on the device that
+/// costs were measured on.
 void keepCheapest(std::vector<Candidate> &all, int64_t cols, int64_t depth) {
   auto costOf = [&](const Candidate &c, int64_t rows) {
     if (!c.start || c.split > 1 || (c.m < kWarpgroupRows && rows > c.m))
