@@ -152,9 +152,6 @@ def Tile_Schedule : AttrDef<Tile_Dialect, "Schedule"> {
     bool sharesCopies() const {
       return getCopy() == "async" || getCopy() == "registers";
     }
-    /// Rows of a box where the rows of a matrix are more than a block's. Boxes
-    /// of a block without any row are not copied.
-    int64_t boxRows() const { return std::gcd(getM(), int64_t(32)); }
     /// A program has no roles and packs its blocks itself.
     bool packsOwn() const { return getCopy() == "own"; }
     /// One line for manifests and reports.
