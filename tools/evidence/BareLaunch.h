@@ -10,8 +10,8 @@
 
 namespace bitpact::evidence {
 
-/// The entry of a variant with its arguments in place: cuLaunchKernel on a
-/// CUDA device, a call of the entry on a cpu.
+/// The entries of a variant, one after the other, with their arguments in place:
+/// cuLaunchKernel on a CUDA device, a call of each on a cpu.
 class BareLaunch {
 public:
   virtual ~BareLaunch() = default;
