@@ -26,8 +26,13 @@ size_t TileKernel::portionOf() {
       widest = std::max(
           widest, elementBytes(put.getValues().getType().getElementType()));
   });
-  constexpr int64_t most = 64;
-  return portionPairs = llvm::bit_floor(size_t(most / (registers * widest)));
+  // Half as many where the sums leave few registers of those a consumer is given.
+  constexpr int64_t most = 64, beside = 80;
+  int64_t products = int64_t(layout.pipes.front().second.blocks.size()) - 1;
+  int64_t sums = products * schedule.getN() * kDotRows / kWarpgroup;
+  int64_t given = schedule.getConsumerRegisters();
+  int64_t room = given && given - sums < beside ? most / 2 : most;
+  return portionPairs = llvm::bit_floor(size_t(room / (registers * widest)));
 }
 
 TileKernel::Place TileKernel::placeOf(tile::ViewOp view, Value row, Value col,

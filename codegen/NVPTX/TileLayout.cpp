@@ -297,13 +297,14 @@ llvm::Expected<TileLayout> codegen::layOut(tile::FuncOp func) {
       layout.meeting ? 2 * 8 * schedule.consumersPerUnit() : int64_t(0);
   for (auto &[value, place] : layout.pipes)
     barriers += 2 * 8 * cast<tile::PipeType>(value.getType()).getStages();
-  // Where stages leave no room for it, results leave from registers.
-  constexpr int64_t stagings = 2;
-  int64_t staging =
-      schedule.consumersPerUnit() * stagings * kDotRows * kSwizzledRow;
-  bool hasRoom = layout.sharedBytes + staging + barriers <= kMostSharedBytes;
+  // One box is filled while the other is on its way, or one alone after it has
+  // left; where stages leave no room for it, results leave from registers.
+  constexpr int64_t mostStagings = 2;
+  int64_t boxes = schedule.consumersPerUnit() * kDotRows * kSwizzledRow;
+  int64_t room = kMostSharedBytes - layout.sharedBytes - barriers;
+  int64_t stagings = std::clamp(room / boxes, int64_t(0), mostStagings);
   func.walk([&](tile::PutOp put) {
-    if (!hasRoom || !isStaged(put, schedule))
+    if (stagings == 0 || !isStaged(put, schedule))
       return;
     Type element = put.getValues().getType().getElementType();
     layout.mapOf(
@@ -312,8 +313,7 @@ llvm::Expected<TileLayout> codegen::layOut(tile::FuncOp func) {
     layout.stagings = stagings;
   });
   layout.staging = layout.sharedBytes;
-  if (layout.stagings)
-    layout.sharedBytes += staging;
+  layout.sharedBytes += layout.stagings * boxes;
   for (auto &[value, place] : layout.pipes) {
     place.barriers = layout.sharedBytes;
     layout.sharedBytes +=

@@ -48,9 +48,15 @@ inline constexpr Candidate kHopper[] = {
     {128, 256, 64, 4, 2, 8, "plain", 88, 208, 20, 0, 0, 0},
 };
 
-/// Of sums without parts, of whole rows.
+/// Of sums without parts, of whole rows. 129 to 192 rows are one block of three
+/// consumers: four warpgroups share 128 registers for each thread, of which a
+/// producer that brings to them all does with 32. Fitted to 65 to 2048 rows on an
+/// H200 (docs/results/2026-11-30-rows-192.md).
 inline constexpr Candidate kHopperWhole[] = {
     {64, 96, 64, 10, 1, 8, "bulk", 0, 0, 10, 1500000, 5000000, 2600},
+    {64, 144, 64, 8, 1, 8, "bulk", 0, 0, 10, 3000000, 3000000, 3465},
+    {192, 96, 64, 6, 3, 8, "bulk", 32, 160, 10, 2000000, 4920919, 6968},
+    {192, 192, 64, 4, 3, 8, "bulk", 32, 160, 10, 4827552, 4599110, 13120},
 };
 
 /// Of the blocks above where rows are cut at offsets: several tiles are short, and

@@ -103,8 +103,9 @@ void keepCheapest(std::vector<Candidate> &all, int64_t cols, int64_t depth) {
   });
 }
 
-/// Up to these columns registers have always sufficed.
-constexpr int64_t kSureColumns = 64;
+/// Up to these columns of sums with parts, and up to these consumers of others,
+/// registers have always sufficed.
+constexpr int64_t kSureColumns = 64, kSureConsumers = 2;
 
 bool hasAtom(pact::ContractOp contract) {
   return llvm::any_of(contract.getPrimitives(), [&](NamedAttribute bound) {
@@ -216,7 +217,8 @@ void schedule::proposeTiles(pact::ContractOp contract, pact::OperatorOp op,
         c.m < kWarpgroupRows && !isCut && rows != proposal.dims.end())
       rows->second.second = c.m;
     proposal.overlaps = attr.copiesInBulk();
-    proposal.mayLack = !slotBits.empty() && c.n > kSureColumns;
+    proposal.mayLack = c.consumers > kSureConsumers ||
+                       (!slotBits.empty() && c.n > kSureColumns);
     if (c.start) {
       // Those of one product, undivided or shared by a cluster, were measured.
       proposal.cost = {family.depthDim, c.start, c.tile, c.element,
