@@ -24,6 +24,7 @@ static constexpr struct {
     {"L10", "leaves the object"},
     {"L11", "number of operations"},
     {"L12", "not readable"},
+    {"L13", "not brought in time"},
 };
 
 StringRef nameOf(LintRule rule) { return kRules[unsigned(rule)].name; }

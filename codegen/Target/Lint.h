@@ -16,7 +16,8 @@ class Module;
 
 namespace bitpact::codegen {
 
-/// L1 and L2 are checked on LLVM IR, the others on what came out.
+/// L1 and L2 are checked on LLVM IR, L13 before it is made, the others on what
+/// came out.
 enum class LintRule {
   L1,  ///< a fast-math flag or an attribute that relaxes floating point
   L2,  ///< an intrinsic without defined bits (fmuladd, exp2, maxnum, …)
@@ -31,6 +32,7 @@ enum class LintRule {
   L11, ///< number of operations of a kind, or of steps of an atom, is not what
        ///< the contract says
   L12, ///< the object cannot be read, or an instruction not decoded
+  L13, ///< what units of a program bring to each other is not there in time
 };
 llvm::StringRef nameOf(LintRule rule);
 llvm::StringRef describe(LintRule rule);

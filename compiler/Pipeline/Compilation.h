@@ -48,6 +48,7 @@ struct Job {
   std::shared_future<bool> proof;
   /// There is no code: registers do not suffice, and other schedules do as well.
   bool isLeftOut = false;
+  mlir::ArrayAttr slots = {}; ///< of a kernel whose units meet
 };
 
 class Compilation {

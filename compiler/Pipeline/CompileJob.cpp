@@ -11,6 +11,7 @@
 #include "codegen/Lowering/TileThreads.h"
 #include "codegen/NVPTX/ConvertKernel.h"
 #include "compiler/Interpreter/TileInterpreter.h"
+#include "compiler/Pipeline/ClusterLaunches.h"
 #include "compiler/Pipeline/Expectation.h"
 #include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
 #include "mlir/IR/Verifier.h"
@@ -165,6 +166,8 @@ LogicalResult Compilation::lowerTiles(Job &job, ModuleOp module) {
     return brokenInvariant(contract.getLoc(),
                            llvm::toString(layout.takeError()));
   job.tiles = std::move(*layout);
+  if (job.tiles.meeting)
+    job.slots = kernel.getSlots();
   return success();
 }
 
@@ -203,6 +206,14 @@ LogicalResult Compilation::compileJob(Job &job) {
   if (stops(Phase::Distribute) || stops(Phase::Convert)) {
     job.text = print(*module);
     return success();
+  }
+  if (job.slots) {
+    auto kernel = module->lookupSymbol<LLVM::LLVMFuncOp>(job.entry);
+    auto launches = clusterLaunches(contract, operatorOf(job.contract),
+                                    job.proposal.tiles, job.slots);
+    if (failed(codegen::reportFindings(contract.getLoc(), job.target->spec(),
+                                       codegen::lintCluster(kernel, launches))))
+      return failure();
   }
   ++assembled;
   FailureOr<codegen::CompiledCode> code =

@@ -84,7 +84,8 @@ int main(int argc, char **argv) {
   fmt::print("{:<47} {:<8} {:<12} {:<13} {:<32} {}\n", "fault", "planted in",
              "caught by", "unproved", "site", "message");
   for (const auto &mutations :
-       {kernelMutations(), stateMutations(), tileMutations(), codeMutations()})
+       {kernelMutations(), stateMutations(), tileMutations(), codeMutations(),
+        meetingMutations()})
     for (const Mutation &mutation : mutations)
       table.add(trials, mutation, mutation.stage);
   for (const auto &mutations : {packageMutations(), pinMutations()})

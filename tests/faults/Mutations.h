@@ -86,6 +86,7 @@ std::vector<Mutation> kernelMutations();
 std::vector<Mutation> stateMutations();
 std::vector<Mutation> tileMutations();
 std::vector<Mutation> codeMutations();
+std::vector<Mutation> meetingMutations();
 std::vector<PackageMutation> packageMutations();
 std::vector<PackageMutation> pinMutations();
 
