@@ -14,7 +14,7 @@ struct Candidate {
   llvm::StringRef copy;
   int64_t producerRegisters, consumerRegisters, priority;
   int64_t start, tile, element;
-  int64_t held = 0, split = 1;
+  int64_t held = 0, split = 1, cluster = 1;
 };
 
 /// sm_90a: 64 rows of a block for each warpgroup, or fewer where few exist. Many
@@ -51,10 +51,14 @@ inline constexpr Candidate kHopper[] = {
 /// Of sums without parts, of whole rows. 129 to 192 rows are one block of three
 /// consumers: four warpgroups share 128 registers for each thread, of which a
 /// producer that brings to them all does with 32. Fitted to 65 to 2048 rows on an
-/// H200 (docs/results/2026-11-30-rows-192.md).
+/// H200 (docs/results/2026-11-30-rows-192.md). Two CTAs that have the rows of a block
+/// bring each other the weights: where all rows there are make two blocks of 64, the
+/// cache of the device gives each weight once.
 inline constexpr Candidate kHopperWhole[] = {
     {64, 96, 64, 10, 1, 8, "bulk", 0, 0, 10, 1500000, 5000000, 2600},
     {64, 144, 64, 8, 1, 8, "bulk", 0, 0, 10, 3000000, 3000000, 3465},
+    {128, 64, 64, 12, 2, 8, "bulk", 0, 0, 10, 1300000, 2400000, 2200, 0, 1, 2},
+    {128, 96, 64, 10, 2, 8, "bulk", 0, 0, 10, 1500000, 3000000, 2980, 0, 1, 2},
     {192, 96, 64, 6, 3, 8, "bulk", 32, 160, 10, 2000000, 4920919, 6968},
     {192, 192, 64, 4, 3, 8, "bulk", 32, 160, 10, 4827552, 4599110, 13120},
 };

@@ -197,7 +197,7 @@ void schedule::proposeTiles(pact::ContractOp contract, pact::OperatorOp op,
     auto attr = tile::ScheduleAttr::get(
         contract.getContext(), c.m, c.n / products, c.k, c.stages, c.consumers,
         c.group, c.copy, c.producerRegisters, c.consumerRegisters,
-        /*cluster=*/1, c.held, c.split);
+        c.cluster, c.held, c.split);
     if (std::optional<std::string> why = lowering::whyNot(contract, op, attr)) {
       std::string text = "tiles: " + *why;
       // To a contract without an atom tiles are no alternative.
