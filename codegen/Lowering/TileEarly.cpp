@@ -49,8 +49,35 @@ void TileProgram::fetchEarly() {
         stored.getResults(), col,
         arith::MulIOp::create(builder, loc, stage, i32(schedule.getK())),
         /*unless=*/Value());
+    builder.setInsertionPointAfter(loop);
+    prefetchBehind(arith::AddIOp::create(builder, loc, chain.first,
+                                         early.stages),
+                   steady);
   });
   tile::ReadyOp::create(builder, loc);
+}
+
+/// What the copy unit still has under way when it has filled the pipe takes it
+/// about as long as the launch waits. So memory would idle before this one is read;
+/// more than this much for a program, and the first operand would queue behind it:
+/// on an H200 64 KB were as fast or slower, 128 KB slower by a microsecond.
+static constexpr int64_t kBehindBytes = 32 * 1024, kCacheLine = 128;
+
+/// Asks for second operands of stages from that one on, which the pipe has no
+/// place for yet.
+void TileProgram::prefetchBehind(Value stage, Value steady) {
+  int64_t bytes = blockB.front().getElementType().getIntOrFloatBitWidth() / 8,
+          rowBytes = kBehindBytes / (schedule.getN() * int64_t(b.size())) /
+                     kCacheLine * kCacheLine;
+  if (rowBytes == 0)
+    return;
+  Value depth =
+      arith::MulIOp::create(builder, loc, stage, i32(schedule.getK()));
+  Value rows = arith::SelectOp::create(builder, loc, steady,
+                                       i32(schedule.getN()), i32(0));
+  for (Value view : b)
+    tile::PrefetchOp::create(builder, loc, view, early.col, depth, rows,
+                             rowBytes / bytes);
 }
 
 /// Blocks of the second operands, from that depth on.
@@ -58,7 +85,7 @@ void TileProgram::fetchSecond(ResultRange stored, Value col, Value depth,
                               Value unless) {
   for (auto [view, block] : llvm::zip(b, stored.drop_front()))
     tile::FetchOp::create(builder, loc, view, col, depth, block,
-                          /*boxes=*/Value(), /*boxRows=*/Value(), isOneRow,
+                          /*boxes=*/Value(), /*boxRows=*/Value(), once,
                           unless, matrix, /*negative=*/UnitAttr());
 }
 

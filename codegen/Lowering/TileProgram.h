@@ -110,6 +110,7 @@ private:
 
   // TileEarly.cpp: what is copied before the launch may read all.
   void fetchEarly();
+  void prefetchBehind(mlir::Value stage, mlir::Value steady);
   void fetchSecond(mlir::ResultRange stored, mlir::Value col, mlir::Value depth,
                    mlir::Value unless);
   mlir::Value fetchedBefore(mlir::Value row, mlir::Value col);
@@ -135,7 +136,9 @@ private:
   /// Of the rows of a block, where not all are copied: boxes, how many rows
   /// these have, and the bytes of a stage.
   mlir::Value boxes, boxRows, stageBytes;
-  mlir::Value isOneRow; ///< of blocks
+  /// Whether second operands are the first to leave the cache of the device, and
+  /// whether results leave room there.
+  mlir::Value once, hasFewResults;
   mlir::Value unit;     ///< of several
   /// Stages of the program's first block, and where it lies.
   struct {

@@ -34,27 +34,44 @@ void TileProgram::produce() {
   });
 }
 
+/// Results wait in the cache of the device to be written. As long as it keeps them
+/// and lets weights go, the next launch has to write them while it reads its own. On
+/// an H200 64 rows of 151936 columns, 19 MB, took 305 us with weights the first to
+/// leave and 295 without; 64 rows of 4096 columns 10.7 and 11.0.
+static constexpr int64_t kFewResults = 8 << 20;
+
 /// Whether one block has all rows there are, and rows of a box.
 void TileProgram::countRows() {
-  Value all = narrow(func.slot(family.rowDim)), most = i32(schedule.getM());
-  isOneRow = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ule, all,
-                                   most);
+  Value rows = func.slot(family.rowDim);
+  Value all = narrow(rows), most = i32(schedule.getM());
+  int64_t bytes =
+      typeOf(family.output.getTensor()).getIntOrFloatBitWidth() / 8;
+  hasFewResults = arith::CmpIOp::create(
+      builder, loc, arith::CmpIPredicate::ule,
+      arith::MulIOp::create(builder, loc, rows, func.slot(family.colDim)),
+      arith::ConstantIntOp::create(builder, loc, kFewResults / bytes, 64));
+  once = arith::AndIOp::create(
+      builder, loc, hasFewResults,
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ule, all, most));
   boxRows = arith::MinUIOp::create(
       builder, loc, all, i32(boxRowsOf(schedule, bool(family.segments))));
 }
 
 /// Rows that do not exist take the copy unit longer than those that do. So a box
-/// has no more rows than the matrix, and few of a segment; of a block those boxes are copied in which a row exists. The others
-/// are made of whatever lay there, as is what follows from them: row i of a product
-/// depends on row i of the first operand alone, and such a row is not put.
+/// has no more rows than the matrix, and few of a segment; of a block those boxes are
+/// copied in which a row exists. The others are made of whatever lay there, as is
+/// what follows from them: row i of a product depends on row i of the first operand
+/// alone, and such a row is not put.
 void TileProgram::countBoxes(Value row) {
   Value all = narrow(func.slot(family.rowDim)), most = i32(schedule.getM());
   // Of a segment those that follow it are left out too.
   Value last = family.segments ? end : all;
   if (family.segments)
-    isOneRow = arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::ule,
-        arith::SubIOp::create(builder, loc, end, start), most);
+    once = arith::AndIOp::create(
+        builder, loc, hasFewResults,
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ule,
+                              arith::SubIOp::create(builder, loc, end, start),
+                              most));
   Value exist = arith::MinUIOp::create(
       builder, loc, arith::SubIOp::create(builder, loc, last, row), most);
   boxes = arith::DivUIOp::create(

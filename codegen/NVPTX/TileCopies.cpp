@@ -102,6 +102,42 @@ void TileKernel::copyPanels(tile::FetchOp op, Value row, Value to, Value every,
   }
 }
 
+/// A row at a time. Rows are aligned as the copy unit wants them; of the last
+/// columns, those that fill no unit of its addresses are left out.
+void TileKernel::prefetch(tile::PrefetchOp op) {
+  constexpr int64_t unit = 16;
+  auto view = op.getView().getDefiningOp<tile::ViewOp>();
+  Type element = view.getType().getElementType(), wideType = builder.getI64Type();
+  int64_t bytes = element.getIntOrFloatBitWidth() / 8;
+  auto wide = [&](Value value) -> Value {
+    return LLVM::SExtOp::create(builder, loc, wideType, value);
+  };
+  auto within = [&](Value most, Value extent, Value first) -> Value {
+    Value left = LLVM::SubOp::create(builder, loc, extent, first);
+    left = LLVM::SMinOp::create(builder, loc, left, most);
+    left = LLVM::SMaxOp::create(builder, loc, left, i64(0));
+    return LLVM::TruncOp::create(builder, loc, builder.getI32Type(), left);
+  };
+  Value row = wide(op.getRow()), col = wide(op.getCol());
+  Value rows = within(wide(op.getRows()), view.getRows(), row);
+  Value cols = within(i64(int64_t(op.getCols())), view.getCols(), col);
+  Value size = LLVM::AndOp::create(builder, loc, mul(cols, bytes), i32(-unit));
+  rows = LLVM::SelectOp::create(builder, loc, isZero(size), i32(0), rows);
+  auto loop = scf::ForOp::create(builder, loc, i32(0), rows, i32(1));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Value at = LLVM::AddOp::create(builder, loc, row,
+                                 wide(loop.getInductionVar()));
+  at = LLVM::MulOp::create(builder, loc, at, view.getStride());
+  at = LLVM::AddOp::create(builder, loc, at, col);
+  Value buffer = view->getOperand(0);
+  NVVM::CpAsyncBulkPrefetchOp::create(
+      builder, loc,
+      LLVM::GEPOp::create(builder, loc, buffer.getType(), element, buffer,
+                          ValueRange{at}),
+      size, Value());
+}
+
 //===- plain
 //---------------------------------------------------------------===//
 

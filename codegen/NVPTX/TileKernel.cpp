@@ -278,6 +278,7 @@ LogicalResult TileKernel::convert(Operation *op) {
       .Case([&](tile::WaitOp op) { return wait(op), success(); })
       .Case([&](tile::ReleaseOp op) { return release(op), success(); })
       .Case([&](tile::FetchOp op) { return fetch(op), success(); })
+      .Case([&](tile::PrefetchOp op) { return prefetch(op), success(); })
       .Case([&](tile::RowsOp op) {
         // Those of a block that is not shared lie in the CTA of the consumer.
         Value number = op.getNumber();

@@ -59,6 +59,7 @@ private:
 
   // TileCopies.cpp
   void fetch(tile::FetchOp op);
+  void prefetch(tile::PrefetchOp op);
   void fetchInBulk(tile::FetchOp op);
   void copyBox(tile::FetchOp op, mlir::Value row, mlir::Value to,
                mlir::Value every);

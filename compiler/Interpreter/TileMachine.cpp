@@ -297,6 +297,8 @@ TileMachine::Outcome TileMachine::execute(Role &role, Operation &op) {
       })
       .Case([&](tile::WaitOp each) { return wait(role, each); })
       .Case([&](tile::FetchOp each) { return outcomeOf(fetch(role, each)); })
+      // Memory has the same elements, whoever asks for them.
+      .Case([](tile::PrefetchOp) { return Outcome::Went; })
       .Case([&](tile::CommitOp each) { return outcomeOf(commit(role, each)); })
       .Case(
           [&](tile::ReleaseOp each) { return outcomeOf(release(role, each)); })

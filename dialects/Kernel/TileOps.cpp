@@ -230,6 +230,21 @@ LogicalResult FetchOp::verify() {
   return verifyMatrix(*this, getView(), getMatrix());
 }
 
+LogicalResult PrefetchOp::verify() {
+  if (failed(verifyRole(*this, true)))
+    return failure();
+  if (auto view = getView().getDefiningOp<ViewOp>(); view && !view.getStride())
+    return emitOpError() << "of a vector; only rows of a matrix are asked for";
+  if (int64_t(getCols()) <= 0)
+    return emitOpError() << "of " << int64_t(getCols())
+                         << " columns; there must be one at least";
+  auto func = (*this)->getParentOfType<FuncOp>();
+  if (func && !func.getSchedule().copiesInBulk())
+    return emitOpError() << "with copy \"" << func.getSchedule().getCopy()
+                         << "\"; producers that copy in bulk have it";
+  return success();
+}
+
 LogicalResult PackOp::verify() {
   Type from = getView().getType().getElementType(),
        to = getType().getElementType();

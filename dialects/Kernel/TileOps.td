@@ -299,6 +299,24 @@ def Tile_FetchOp : Tile_Op<"fetch", [MemoryEffects<[MemRead, MemWrite]>,
   let hasVerifier = 1;
 }
 
+def Tile_PrefetchOp : Tile_Op<"prefetch", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "asks for elements of a view to come to the device's cache";
+  let description = [{
+    Of `rows` rows from `row` on the `cols` columns from `col` on, as far as they
+    exist. No value depends on it: all multiprocessors share that cache, and what is
+    written after it was asked for is written there. In the producer of a schedule
+    whose copies are bulk.
+    Example: `tile.prefetch %v[%row, %col] rows %n cols 512 : !tile.view<bf16>`.
+  }];
+  let arguments = (ins Tile_View:$view, I32:$row, I32:$col, I32:$rows,
+                       I64Attr:$cols);
+  let assemblyFormat = [{
+    $view `[` $row `,` $col `]` `rows` $rows `cols` $cols attr-dict `:`
+    qualified(type($view))
+  }];
+  let hasVerifier = 1;
+}
+
 def Tile_PackOp : Tile_Op<"pack", [MemoryEffects<[MemRead]>,
                                    AttrSizedOperandSegments]> {
   let summary = "copies a block of a view for the program alone";

@@ -454,6 +454,44 @@ tile.func @f(%n: i64) slots ["n"] schedule <m = 64, n = 8, k = 64, stages = 2, c
 
 // -----
 
+tile.func @f(%x: !kernel.buffer<bf16>, %n: i64) slots ["x", "n"] schedule <m = 64, n = 8, k = 64, stages = 2, consumers = 1, group = 1, copy = "plain", producer_registers = 0, consumer_registers = 0> {
+  %v = tile.view %x[%n, %n] stride %n : !kernel.buffer<bf16>, !tile.view<bf16>
+  tile.roles producer {
+    %i = arith.constant 0 : i32
+    // expected-error @+1 {{with copy "plain"; producers that copy in bulk have it}}
+    tile.prefetch %v[%i, %i] rows %i cols 64 : !tile.view<bf16>
+  } consumers {
+  ^bb0(%c: i32):
+  }
+}
+
+// -----
+
+tile.func @f(%x: !kernel.buffer<bf16>, %n: i64) slots ["x", "n"] schedule <m = 64, n = 8, k = 64, stages = 2, consumers = 1, group = 1, copy = "bulk", producer_registers = 0, consumer_registers = 0> {
+  %v = tile.view %x[%n, %n] stride %n : !kernel.buffer<bf16>, !tile.view<bf16>
+  tile.roles producer {
+    %i = arith.constant 0 : i32
+    // expected-error @+1 {{of 0 columns; there must be one at least}}
+    tile.prefetch %v[%i, %i] rows %i cols 0 : !tile.view<bf16>
+  } consumers {
+  ^bb0(%c: i32):
+  }
+}
+
+// -----
+
+tile.func @f(%x: !kernel.buffer<bf16>, %n: i64) slots ["x", "n"] schedule <m = 64, n = 8, k = 64, stages = 2, consumers = 1, group = 1, copy = "bulk", producer_registers = 0, consumer_registers = 0> {
+  %v = tile.view %x[%n, %n] stride %n : !kernel.buffer<bf16>, !tile.view<bf16>
+  tile.roles producer {
+  } consumers {
+  ^bb0(%c: i32):
+    // expected-error @+1 {{stands outside of the producer}}
+    tile.prefetch %v[%c, %c] rows %c cols 64 : !tile.view<bf16>
+  }
+}
+
+// -----
+
 tile.func @f(%o: !kernel.buffer<bf16>) slots ["offsets"] schedule <m = 64, n = 8, k = 64, stages = 2, consumers = 1, group = 1, copy = "bulk", producer_registers = 0, consumer_registers = 0> {
   %z = arith.constant 0 : i32
   // expected-error @+1 {{of a buffer of 'bf16'; it is of i32}}

@@ -43,6 +43,8 @@ tile.func @product(%x: !kernel.buffer<bf16>, %s: i64, %y: !kernel.buffer<bf16>, 
     // CHECK: tile.fetch %{{.*}}[%{{.*}}, %{{.*}}] to %{{.*}} once %{{.*}} : !tile.view<bf16>
     %alone = arith.constant true
     tile.fetch %from[%n, %zero] to %next#1 once %alone : !tile.view<bf16>, !b
+    // CHECK: tile.prefetch %{{.*}}[%{{.*}}, %{{.*}}] rows %{{.*}} cols 512 : !tile.view<bf16>
+    tile.prefetch %from[%n, %zero] rows %p cols 512 : !tile.view<bf16>
     // CHECK: tile.commit %{{.*}} bytes %{{.*}} : !tile.pipe
     tile.commit %pipe bytes %n : !pipe
   // CHECK: } consumers {
