@@ -56,8 +56,10 @@ class Schedules(ToolTest):
         self.assertGreater(len(costs), 5)
         for one in costs:
             terms = one["conditions"]["cost"]
+            ctas = terms.get("ctas_per_program", 1)
+            at_once = "1 a multiprocessor" + (f", {ctas} a tile" if ctas > 1 else "")
             self.assertRegex(text, rf"(?m)^{one['id']} +out {terms['tiles']['out']}, tokens "
-                             rf"{terms['tiles']['tokens']} +1 a multiprocessor +{terms['start'] / 1e6:.2f} +"
+                             rf"{terms['tiles']['tokens']} +{at_once} +{terms['start'] / 1e6:.2f} +"
                              rf"{terms['tile'] / 1e6:.2f} +{terms['element']} ps for each of 'in' +measured$")  # fmt: skip
             self.assertEqual(terms["on"], {"device": "NVIDIA H200", "units": 132, "date": "2026-11-30"})
         self.assertIn("costs, measured on NVIDIA H200 (132 multiprocessors), 2026-11-30:", text)
