@@ -10,7 +10,9 @@ using namespace bitpact::lowering;
 
 /// The second operands of the first stages of a program's first block, as many
 /// as the pipe holds, if nothing that may still run writes them. What precedes
-/// the launch has not ended, and the first operand is what it made.
+/// the launch has not ended, and the first operand is what it made. A launch of more
+/// rows of blocks begins when all has ended (docs/packages.md), and would only have
+/// its first stage later.
 void TileProgram::fetchEarly() {
   if (steadyTensors(family, schedule).empty())
     return;
@@ -24,6 +26,7 @@ void TileProgram::fetchEarly() {
   }
   Value program = tile::ProgramOp::create(builder, loc, builder.getI32Type());
   Value all = arith::MulIOp::create(builder, loc, rowBlocks, colBlocks);
+  steady = arith::AndIOp::create(builder, loc, steady, isOneRow);
   steady = arith::AndIOp::create(
       builder, loc, steady,
       arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, program,

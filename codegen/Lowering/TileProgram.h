@@ -136,6 +136,7 @@ private:
   /// Of the rows of a block, where not all are copied: boxes, how many rows
   /// these have, and the bytes of a stage.
   mlir::Value boxes, boxRows, stageBytes;
+  mlir::Value isOneRow; ///< of blocks
   /// Whether second operands are the first to leave the cache of the device, and
   /// whether results leave room there.
   mlir::Value once, hasFewResults;

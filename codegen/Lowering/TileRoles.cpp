@@ -50,9 +50,9 @@ void TileProgram::countRows() {
       builder, loc, arith::CmpIPredicate::ule,
       arith::MulIOp::create(builder, loc, rows, func.slot(family.colDim)),
       arith::ConstantIntOp::create(builder, loc, kFewResults / bytes, 64));
-  once = arith::AndIOp::create(
-      builder, loc, hasFewResults,
-      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ule, all, most));
+  isOneRow = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ule, all,
+                                   most);
+  once = arith::AndIOp::create(builder, loc, hasFewResults, isOneRow);
   boxRows = arith::MinUIOp::create(
       builder, loc, all, i32(boxRowsOf(schedule, bool(family.segments))));
 }
