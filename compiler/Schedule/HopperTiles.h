@@ -63,14 +63,33 @@ inline constexpr Candidate kHopperWhole[] = {
     {192, 192, 64, 4, 3, 8, "bulk", 32, 160, 10, 4827552, 4599110, 13120},
 };
 
+/// What a block costs in another form of product than that of the lists.
+struct BlockCost {
+  int64_t m, n, start, tile, element;
+};
+
+/// Of products of one operand with two, by columns of both together, those blocks
+/// that are offered: half of the stage is another matrix, and what is done with a
+/// pair of sums takes longer than rounding one. Fitted to 1 to 8192 rows of
+/// Qwen3-8B's on an H200 (docs/results/2026-11-30-rows-192.md).
+inline constexpr BlockCost kHopperGated[] = {
+    {16, 32, 2586704, 228868, 1739},
+    {64, 32, 1856002, 372762, 1929},
+    {64, 64, 1266648, 4522974, 2019},
+    {64, 96, 1500000, 5000000, 2600},
+    {128, 128, 1131581, 4386907, 5356},
+    {128, 192, 4769472, 4565841, 8385},
+    {192, 96, 2000000, 4920919, 6968},
+    {192, 192, 4827552, 4599110, 13120},
+    {128, 256, 3273825, 6917806, 10595},
+};
+
 /// Of the blocks above where rows are cut at offsets: several tiles are short, and
 /// there are fewer than a launch counts (docs/packages.md), so that a round takes
 /// less and fewer columns win longer. Fitted to every variant of Qwen3-30B-A3B's
 /// experts at 1 to 4096 tokens on an H200
 /// (docs/results/2026-11-30-experts-activation.md).
-inline constexpr struct {
-  int64_t m, n, start, tile, element;
-} kHopperSegments[] = {
+inline constexpr BlockCost kHopperSegments[] = {
     {16, 32, 19563154, 30371, 1045},
     {16, 48, 14213378, 323210, 1287},
     {64, 32, 18045391, 10826, 1160},

@@ -103,6 +103,13 @@ void keepCheapest(std::vector<Candidate> &all, int64_t cols, int64_t depth) {
   });
 }
 
+const BlockCost *costIn(ArrayRef<BlockCost> table, const Candidate &c) {
+  const BlockCost *found = llvm::find_if(table, [&](const BlockCost &each) {
+    return each.m == c.m && each.n == c.n;
+  });
+  return found == table.end() ? nullptr : found;
+}
+
 /// Up to these columns of sums with parts, and up to these consumers of others,
 /// registers have always sufficed.
 constexpr int64_t kSureColumns = 64, kSureConsumers = 2;
@@ -190,7 +197,13 @@ void schedule::proposeTiles(pact::ContractOp contract, pact::OperatorOp op,
             c, lowering::slotBits(contract, op, c.split, c.k), brought))
       candidates.push_back(*beside);
   }
+  bool isGated = products > 1 && slotBits.empty() && !isCut;
   for (const Candidate &c : candidates) {
+    const BlockCost *own = isGated ? costIn(kHopperGated, c)
+                           : isCut ? costIn(kHopperSegments, c)
+                                   : nullptr;
+    if (isGated && c.start && !own)
+      continue;
     // wgmma takes multiples of eight columns.
     if (c.n % (8 * products))
       continue;
@@ -225,15 +238,16 @@ void schedule::proposeTiles(pact::ContractOp contract, pact::OperatorOp op,
     proposal.mayLack = c.consumers > kSureConsumers ||
                        (!slotBits.empty() && c.n > kSureColumns);
     if (c.start) {
-      // Those of one product, undivided or shared by a cluster, were measured.
+      // Those of one product and of two, undivided or shared by a cluster, were
+      // measured.
       proposal.cost = {family.depthDim, c.start, c.tile, c.element,
-                       products > 1 || (!slotBits.empty() && c.split == 1)};
-      for (const auto &cut : kHopperSegments)
-        if (family.segments && cut.m == c.m && cut.n == c.n) {
-          proposal.cost.start = cut.start;
-          proposal.cost.tile = cut.tile;
-          proposal.cost.element = cut.element;
-        }
+                       products > (isGated ? 2 : 1) ||
+                           (!slotBits.empty() && c.split == 1)};
+      if (own) {
+        proposal.cost.start = own->start;
+        proposal.cost.tile = own->tile;
+        proposal.cost.element = own->element;
+      }
     }
     proposals.push_back(proposal);
   }

@@ -65,13 +65,23 @@ class Schedules(ToolTest):
         self.assertIn("costs, measured on NVIDIA H200 (132 multiprocessors), 2026-11-30:", text)
 
     def test_costs_taken_over_from_another_contract_say_so(self):
-        gated = self.path("gated.pkg")
+        # Of sums with parts only blocks that a cluster divides were measured; products of two weights were.
+        parts, gated = self.path("parts.pkg"), self.path("gated.pkg")
+        self.holds("compile", os.path.join(LIBRARY, "qwen3-8b", "o_rank8.json"), "-o", parts,
+                   "--target", "cuda:sm_90a", "--role", "train")  # fmt: skip
         self.holds("compile", os.path.join(LIBRARY, "examples", "swiglu.json"), "-o", gated,
-                   "--target", "cuda:sm_90a")  # fmt: skip
-        listed = self.holds("inspect", gated, "--json").json()["contracts"][0]["variants"]
-        evidence = {one["conditions"]["cost"]["evidence"] for one in listed if "cost" in one["conditions"]}
-        self.assertEqual(evidence, {"model"})
-        self.assertRegex(self.holds("inspect", gated).out, r"(?m) ps for each of '\w+' +model$")
+                   "--target", "cuda:sm_90a", "--role", "train")  # fmt: skip
+        evidence = {}
+        for package in (parts, gated):
+            listed = self.holds("inspect", package, "--json").json()["contracts"][0]["variants"]
+            for one in listed:
+                if "cost" in one["conditions"]:
+                    terms = one["conditions"]["cost"]
+                    divided = package == parts and terms["ctas_per_program"] > 1
+                    evidence.setdefault((package, divided), set()).add(terms["evidence"])
+        self.assertEqual(evidence, {(parts, False): {"model"}, (parts, True): {"measured"},
+                                    (gated, False): {"measured"}})  # fmt: skip
+        self.assertRegex(self.holds("inspect", parts).out, r"(?m) ps for each of '\w+' +model$")
 
     def test_the_choice_says_of_which_device_its_costs_are(self):
         line = "costs for cuda:sm_90a: measured on NVIDIA H200 (132 multiprocessors), 2026-11-30\n"
