@@ -22,45 +22,46 @@ struct Candidate {
 /// operand that has been copied is used most; few want blocks so narrow that all
 /// multiprocessors have one, and as much of the weights on its way as shared
 /// memory holds. Costs are fitted to a sweep on an H200
-/// (docs/results/2026-11-30-matmul.md).
+/// (docs/results/2026-11-30-rows-192.md).
 ///
 /// Launches overlap where one block has all rows there are (docs/packages.md): of
 /// more, programs share weights, and lose more by running at other times than a
 /// launch wins.
 ///
 /// Products of one operand with several divide the columns: a stage and the
-/// registers hold as many, and cost the same, for all products together.
+/// registers hold as many for all products together.
 ///
 /// Where rows are not aligned as the copy unit wants them, threads copy, and
 /// need registers for what is on its way. Roles of three warpgroups share 168
 /// registers for each thread: what one gains another gives.
 inline constexpr Candidate kHopper[] = {
     {16, 32, 128, 18, 1, 8, "bulk", 0, 0, 10, 2586704, 228868, 1739},
-    {16, 48, 128, 14, 1, 8, "bulk", 0, 0, 10, 2615130, 3688274, 1580},
+    {16, 48, 128, 14, 1, 8, "bulk", 0, 0, 10, 2644157, 3787266, 1706},
     {64, 32, 128, 9, 1, 8, "bulk", 0, 0, 10, 1856002, 372762, 1929},
-    {64, 48, 128, 8, 1, 8, "bulk", 0, 0, 10, 2828612, 2037135, 2088},
-    {64, 64, 128, 6, 1, 8, "bulk", 0, 0, 10, 1266648, 4522974, 2019},
-    {64, 128, 64, 8, 1, 8, "bulk", 0, 0, 10, 1051964, 4494818, 3103},
-    {64, 192, 64, 6, 1, 8, "bulk", 0, 0, 10, 3984579, 4933162, 4351},
+    {64, 48, 128, 8, 1, 8, "bulk", 0, 0, 10, 2828898, 2037715, 2088},
+    {64, 64, 128, 6, 1, 8, "bulk", 0, 0, 10, 1261807, 4421015, 1945},
+    {64, 128, 64, 8, 1, 8, "bulk", 0, 0, 10, 1051964, 4567900, 3496},
+    {64, 192, 64, 6, 1, 8, "bulk", 0, 0, 10, 3984415, 3795308, 4111},
     {128, 128, 64, 6, 2, 8, "bulk", 40, 232, 10, 1131581, 4386907, 5356},
     {128, 192, 64, 4, 2, 8, "bulk", 40, 232, 10, 4769472, 4565841, 8385},
-    {128, 256, 64, 4, 2, 16, "bulk", 40, 232, 10, 3273825, 6917806, 10595},
+    {128, 256, 64, 4, 2, 16, "bulk", 40, 232, 10, 1503135, 8106602, 10736},
     {128, 256, 64, 4, 2, 8, "plain", 88, 208, 20, 0, 0, 0},
 };
 
 /// Of sums without parts, of whole rows. 129 to 192 rows are one block of three
 /// consumers: four warpgroups share 128 registers for each thread, of which a
-/// producer that brings to them all does with 32. Fitted to 65 to 2048 rows on an
-/// H200 (docs/results/2026-11-30-rows-192.md). Two CTAs that have the rows of a block
-/// bring each other the weights: where all rows there are make two blocks of 64, the
-/// cache of the device gives each weight once.
+/// producer that brings to them all does with 32. Two CTAs that have the rows of a
+/// block bring each other the weights: where all rows there are make two blocks of 64,
+/// the cache of the device gives each weight once.
 inline constexpr Candidate kHopperWhole[] = {
-    {64, 96, 64, 10, 1, 8, "bulk", 0, 0, 10, 1500000, 5000000, 2600},
+    {64, 96, 64, 10, 1, 8, "bulk", 0, 0, 10, 1500148, 4816762, 2496},
     {64, 144, 64, 8, 1, 8, "bulk", 0, 0, 10, 3000000, 3000000, 3465},
-    {128, 64, 64, 12, 2, 8, "bulk", 0, 0, 10, 1300000, 2400000, 2200, 0, 1, 2},
-    {128, 96, 64, 10, 2, 8, "bulk", 0, 0, 10, 1500000, 3000000, 2980, 0, 1, 2},
-    {192, 96, 64, 6, 3, 8, "bulk", 32, 160, 10, 2000000, 4920919, 6968},
-    {192, 192, 64, 4, 3, 8, "bulk", 32, 160, 10, 4827552, 4599110, 13120},
+    {64, 160, 64, 7, 1, 8, "bulk", 0, 0, 10, 3500000, 3000000, 3850},
+    {64, 256, 64, 5, 1, 8, "bulk", 0, 0, 10, 4000000, 5000000, 5350},
+    {128, 64, 64, 12, 2, 8, "bulk", 0, 0, 10, 1000000, 4400000, 1970, 0, 1, 2},
+    {128, 96, 64, 10, 2, 8, "bulk", 0, 0, 10, 1500000, 4600000, 2480, 0, 1, 2},
+    {192, 96, 64, 6, 3, 8, "bulk", 32, 160, 10, 2000000, 4920000, 6968},
+    {192, 192, 64, 4, 3, 8, "bulk", 32, 160, 10, 4830000, 4600000, 13120},
 };
 
 /// What a block costs in another form of product than that of the lists.
@@ -73,15 +74,15 @@ struct BlockCost {
 /// pair of sums takes longer than rounding one. Fitted to 1 to 8192 rows of
 /// Qwen3-8B's on an H200 (docs/results/2026-11-30-rows-192.md).
 inline constexpr BlockCost kHopperGated[] = {
-    {16, 32, 2586704, 228868, 1739},
     {64, 32, 1856002, 372762, 1929},
     {64, 64, 1266648, 4522974, 2019},
-    {64, 96, 1500000, 5000000, 2600},
-    {128, 128, 1131581, 4386907, 5356},
+    {64, 96, 1496234, 4402670, 2063},
+    {64, 192, 5786580, 4879658, 4037},
+    {128, 128, 1131566, 4386934, 5274},
     {128, 192, 4769472, 4565841, 8385},
-    {192, 96, 2000000, 4920919, 6968},
-    {192, 192, 4827552, 4599110, 13120},
-    {128, 256, 3273825, 6917806, 10595},
+    {128, 256, 3273919, 6917091, 10716},
+    {192, 96, 2000000, 4920000, 6968},
+    {192, 192, 4830000, 4600000, 12749},
 };
 
 /// Of the blocks above where rows are cut at offsets: several tiles are short, and

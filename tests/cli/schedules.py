@@ -36,6 +36,23 @@ EXPERTS = {
                      1024: "64x128 128x128", 4096: "128x256 128x128"},
 }  # fmt: skip
 
+# Rows of Qwen3-8B's products, by columns of all weights: the blocks that were within 2 % of the best on an H200
+# (docs/results/2026-11-30-rows-192.md).
+PRODUCTS = {
+    ("linear", 6144): {1: "64x48 16x48", 64: "64x48", 129: "64x144", 192: "64x144", 256: "64x192", 320: "64x256",
+                       576: "128x256 128x128", 1024: "128x192 128x128", 4096: "128x192 128x256 128x128"},
+    ("linear", 4096): {1: "64x32 16x32", 64: "64x32", 129: "64x96", 192: "64x96", 256: "64x128 64x144",
+                       320: "64x160", 576: "192x96", 1024: "128x256 128x128", 4096: "128x256 128x128"},
+    ("linear", 24576): {1: "64x96 64x64 64x192", 64: "64x64 64x192 64x96", 129: "192x192", 192: "192x192",
+                        256: "128x128 128x192", 320: "64x192", 576: "192x192", 1024: "128x192 128x256 128x128",
+                        4096: "128x128 128x192 128x256 64x256"},
+    ("down", 4096): {64: "64x32", 129: "64x96", 192: "64x96", 256: "64x144", 320: "64x160", 576: "192x96",
+                     1024: "128x256 128x128", 4096: "128x128 128x256 64x256"},
+    ("swiglu", 12288): {1: "64x96 64x64 64x192", 64: "64x96 64x64", 129: "192x192 192x96", 192: "192x192",
+                        256: "128x128 128x192", 320: "64x192", 576: "192x192", 1024: "128x256 128x192 128x128",
+                        4096: "192x96 128x128 128x256"},
+}  # fmt: skip
+
 
 class Schedules(ToolTest):
     @classmethod
@@ -182,6 +199,26 @@ class Schedules(ToolTest):
                 tiles = blocks[one["variant"]]["tiles"]
                 self.assertIn(f"{tiles['tokens']}x{tiles['out']}",
                               measured[one["dims"]["tokens"] // 8].split(), one["dims"])  # fmt: skip
+
+    def test_products_get_a_block_that_was_measured_to_be_fast(self):
+        package = self.path("products.pkg")
+        self.holds("compile", *(os.path.join(LIBRARY, "qwen3-8b", name + ".json")
+                                for name in ("linear", "down", "swiglu")),
+                   "-o", package, "--target", "cuda:sm_90a", "--role", "rollout")  # fmt: skip
+        blocks = {one["id"]: one["conditions"].get("cost")
+                  for contract in self.holds("inspect", package, "--json").json()["contracts"]
+                  for one in contract["variants"]}  # fmt: skip
+        for (name, out), measured in PRODUCTS.items():
+            asked = ["--contract", "qwen3-8b/" + name, "--select", "tokens=" + ",".join(map(str, measured))]
+            if name == "linear":
+                asked += ["--select", f"out={out}"]
+            report = self.holds("inspect", package, "--json", *asked).json()
+            self.assertEqual(len(report["selections"]), len(measured))
+            for one in report["selections"]:
+                tiles = blocks[one["variant"]]["tiles"]
+                columns = tiles["out"] * (2 if name == "swiglu" else 1)
+                self.assertIn(f"{tiles['tokens']}x{columns}", measured[one["dims"]["tokens"]].split(),
+                              (name, one["dims"]))  # fmt: skip
 
     def test_one_question_is_answered_in_full_and_again_alike(self):
         asked = ("inspect", self.tiles, "--select", "tokens=64,out=333", "--role", "train")
