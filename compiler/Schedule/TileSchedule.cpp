@@ -230,10 +230,11 @@ void schedule::proposeTiles(pact::ContractOp contract, pact::OperatorOp op,
         c.m < kWarpgroupRows && !isCut && rows != proposal.dims.end())
       rows->second.second = c.m;
     // Its CTAs copy all rows of a block, and such as do not exist take longest; of
-    // more rows the last block is moved back.
+    // more rows it is faster for some numbers of columns and slower for others that
+    // take as many rounds.
     if (auto rows = proposal.dims.find(family.rowDim);
         c.cluster > 1 && rows != proposal.dims.end())
-      rows->second.first = c.m;
+      rows->second = {c.m, c.m};
     proposal.overlaps = attr.copiesInBulk();
     proposal.mayLack = c.consumers > kSureConsumers ||
                        (!slotBits.empty() && c.n > kSureColumns);
