@@ -76,16 +76,21 @@ int64_t extentOf(pact::ContractOp contract, StringRef dim) {
   return extent && extent.getInt() != ShapedType::kDynamic ? extent.getInt() : 0;
 }
 
+/// Of fewer columns no costs were measured.
+constexpr int64_t kLeastColumns = 1024;
+
 /// Kernels of sums with parts are several times as long as others, and take as
-/// much longer to compile. Of those without units of their own, where columns are
-/// fixed, such are kept that cost least for some number of rows on the device that
-/// costs were measured on.
-void keepCheapest(std::vector<Candidate> &all, int64_t cols, int64_t depth) {
+/// much longer to compile; and of whole sums there are many. Of those from `first`
+/// on without units of their own, where columns are fixed, such are kept that cost
+/// least for some number of rows on the device that costs were measured on.
+void keepCheapest(std::vector<Candidate> &all, int64_t cols, int64_t depth,
+                  size_t first = 0) {
   auto costOf = [&](const Candidate &c, int64_t rows) {
-    if (!c.start || c.split > 1 || (c.m < kWarpgroupRows && rows > c.m))
+    if (!c.start || c.split > 1 || (c.m < kWarpgroupRows && rows > c.m) ||
+        (c.cluster > 1 && rows != c.m))
       return std::numeric_limits<int64_t>::max();
     int64_t tiles = llvm::divideCeil(rows, c.m) * llvm::divideCeil(cols, c.n),
-            rounds = llvm::divideCeil(tiles, kHopperMeasurement.units);
+            rounds = llvm::divideCeil(tiles, kHopperMeasurement.units / c.cluster);
     return c.start + rounds * (c.tile + c.element * depth);
   };
   constexpr int64_t most = 8192;
@@ -99,7 +104,8 @@ void keepCheapest(std::vector<Candidate> &all, int64_t cols, int64_t depth) {
   }
   size_t number = 0;
   llvm::erase_if(all, [&](const Candidate &c) {
-    return !isCheapest[number++] && c.start && c.split == 1;
+    size_t i = number++;
+    return i >= first && !isCheapest[i] && c.start && c.split == 1;
   });
 }
 
@@ -176,16 +182,20 @@ void schedule::proposeTiles(pact::ContractOp contract, pact::OperatorOp op,
         candidates.push_back(*beside);
   };
   add(kHopper);
+  size_t first = candidates.size();
   bool isCut = !op.getOps<pact::SegmentOp>().empty();
   if (!slotBits.empty())
     add(kHopperParts);
   else if (!isCut)
     add(kHopperWhole);
-  pact::ReduceOp first = *op.getOps<pact::ReduceOp>().begin();
+  pact::ReduceOp dot = *op.getOps<pact::ReduceOp>().begin();
   int64_t columns = extentOf(
-      contract, cast<pact::RealType>(first.getResult().getType()).getDims().back());
+      contract, cast<pact::RealType>(dot.getResult().getType()).getDims().back());
+  int64_t depth = extentOf(contract, dot.getOver());
   if (!slotBits.empty() && !isCut && columns)
-    keepCheapest(candidates, columns, extentOf(contract, first.getOver()));
+    keepCheapest(candidates, columns, depth);
+  else if (!isCut && columns >= kLeastColumns && depth && products == 1)
+    keepCheapest(candidates, columns, depth, first);
   for (const Candidate &c : kHopperSplit) {
     std::vector<unsigned> brought =
         lowering::broughtBits(contract, op, c.split, c.k);
