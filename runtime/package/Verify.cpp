@@ -1,9 +1,11 @@
 // Verify.cpp - one field of a manifest against the others
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/package/Format.h"
+#include "runtime/package/Verify.h"
+
 #include "runtime/package/Formula.h"
 #include "runtime/package/Pin.h"
+#include "runtime/package/Spelling.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,87 +16,31 @@
 
 namespace bitpact::package {
 
-namespace {
-
-template <typename... Args>
-[[noreturn]] void fail(fmt::format_string<Args...> text, Args &&...args) {
-  throw FormatError(fmt::format(text, std::forward<Args>(args)...));
+void once(std::set<std::string> &seen, const std::string &at,
+          const std::string &item) {
+  if (!seen.insert(item).second)
+    fail("{}: '{}' is there twice", at, item);
 }
+
+const ContractTensor *find(const ContractEntry &contract,
+                           const std::string &name) {
+  for (const ContractTensor &tensor : contract.tensors)
+    if (tensor.name == name)
+      return &tensor;
+  return nullptr;
+}
+
+namespace {
 
 template <typename List>
 bool contains(const List &list, const std::string &item) {
   return std::find(std::begin(list), std::end(list), item) != std::end(list);
 }
 
-bool isHash(const std::string &text) {
-  return text.size() == 64 && std::all_of(text.begin(), text.end(), [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-         });
-}
-
-bool isPlain(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-         (c >= 'A' && c <= 'Z') || c == '_' || c == '-' || c == '.';
-}
-
-bool isFileName(const std::string &text) {
-  return !text.empty() && text.size() <= 200 && text[0] != '.' &&
-         std::all_of(text.begin(), text.end(), isPlain);
-}
-
-// Names of tensors, dims and symbols.
-bool isIdentifier(const std::string &text) {
-  return !text.empty() && text.size() <= 500 &&
-         !(text[0] >= '0' && text[0] <= '9') &&
-         std::all_of(text.begin(), text.end(),
-                     [](char c) { return isPlain(c) && c != '-' && c != '.'; });
-}
-
-void checkIdentifier(const std::string &at, const std::string &text) {
-  if (!isIdentifier(text))
-    fail("{}: is '{}', must be letters, digits and '_', not beginning with a "
-         "digit",
-         at, text);
-}
-
-void checkHash(const std::string &at, const std::string &text) {
-  if (!isHash(text))
-    fail("{}: is '{}', must be 64 lower-case hexadecimal digits", at, text);
-}
-
-// Two components, the first fixed: nothing in a package lies deeper, and no
-// path leads out of it.
-void checkPath(const std::string &at, const std::string &path,
-               const std::string &folder) {
-  if (path.compare(0, folder.size() + 1, folder + "/") != 0 ||
-      !isFileName(path.substr(folder.size() + 1)))
-    fail("{}: is '{}', must be {}/NAME with NAME of letters, digits, '.', '_' "
-         "and '-', not beginning with '.'",
-         at, path, folder);
-}
-
-bool isDate(const std::string &text) {
-  constexpr std::string_view form = "0000-00-00";
-  if (text.size() != form.size())
-    return false;
-  for (size_t i = 0; i < form.size(); ++i)
-    if (form[i] == '-' ? text[i] != '-' : text[i] < '0' || text[i] > '9')
-      return false;
-  int month = (text[5] - '0') * 10 + (text[6] - '0'),
-      day = (text[8] - '0') * 10 + (text[9] - '0');
-  return month >= 1 && month <= 12 && day >= 1 && day <= 31;
-}
-
 struct Checker {
   const Manifest &manifest;
   std::set<std::string> files, variants, costTargets;
   std::map<std::string, const ContractEntry *> contracts;
-
-  void once(std::set<std::string> &seen, const std::string &at,
-            const std::string &item) {
-    if (!seen.insert(item).second)
-      fail("{}: '{}' is there twice", at, item);
-  }
 
   void contract(const ContractEntry &contract, const std::string &at) {
     checkHash(at + ".digest", contract.digest);
@@ -186,7 +132,7 @@ struct Checker {
       file(variant.inspect[i], fmt::format("{}.inspect[{}]", at, i),
            variant.id);
     workspace(variant, contract, at + ".workspace");
-    arguments(variant, contract, at + ".arguments");
+    verifyArguments(variant, contract, at + ".arguments");
     conditions(variant, contract, at + ".when");
     uses(variant, contract, at + ".tensors");
     launch(variant.launch, contract, at + ".launch");
@@ -290,124 +236,6 @@ struct Checker {
     if (launch.ctasPerProgram > 1 && launch.programsPerCta > 1)
       fail("{}: has {} CTAs a program and {} programs a CTA", at,
            launch.ctasPerProgram, launch.programsPerCta);
-  }
-
-  void arguments(const Variant &variant, const ContractEntry &contract,
-                 const std::string &at) {
-    if (variant.arguments.size() > maxArguments)
-      fail("{}: {} arguments, at most {} are allowed", at,
-           variant.arguments.size(), maxArguments);
-    // The dims stand in the operator's order, which only this list tells.
-    std::vector<std::string> order;
-    bool workspace = false, fault = false;
-    for (const Argument &argument : variant.arguments) {
-      if (argument.kind == ArgumentKind::Dim)
-        order.push_back(argument.dim);
-      workspace |= argument.kind == ArgumentKind::Workspace;
-      fault |= argument.kind == ArgumentKind::Fault;
-    }
-    std::set<std::string> named(order.begin(), order.end());
-    bool complete =
-        named.size() == order.size() && named.size() == contract.dims.size() &&
-        std::all_of(named.begin(), named.end(), [&](const std::string &dim) {
-          return contract.dims.count(dim);
-        });
-    if (!complete)
-      fail("{}: the dims are {}, must be each dim of the contract once", at,
-           order);
-    std::vector<Argument> wanted =
-        argumentList(contract.tensors, order, workspace, fault);
-    // What is steady may follow, and then any maps.
-    std::set<std::string> steady;
-    for (const Argument &argument : variant.arguments)
-      if (argument.kind == ArgumentKind::Steady) {
-        once(steady, at + ": steady", argument.tensor);
-        const ContractTensor *tensor = find(contract, argument.tensor);
-        if (!tensor || tensor->kind == TensorKind::Out)
-          fail("{}: '{}' is steady, which is not an input of the contract", at,
-               argument.tensor);
-        wanted.push_back(argument);
-      }
-    size_t maps = 0;
-    for (const Argument &argument : variant.arguments)
-      if (argument.kind == ArgumentKind::TensorMap) {
-        tensorMap(argument, variant, contract, at);
-        wanted.push_back(argument);
-        ++maps;
-      }
-    if (maps > maxTensorMaps)
-      fail("{}: more than {} tensor maps", at, maxTensorMaps);
-    auto show = [](const Argument &argument) {
-      switch (argument.kind) {
-      case ArgumentKind::Pointer:
-        return "pointer of " + argument.tensor;
-      case ArgumentKind::Stride:
-        return fmt::format("stride {} of {}", argument.axis, argument.tensor);
-      case ArgumentKind::Dim:
-        return "dim " + argument.dim;
-      case ArgumentKind::Workspace:
-        return std::string("workspace");
-      case ArgumentKind::Fault:
-        return std::string("fault word");
-      case ArgumentKind::TensorMap:
-        return "tensor map of " + argument.tensor;
-      case ArgumentKind::Steady:
-        return "steadiness of " + argument.tensor;
-      }
-      return std::string();
-    };
-    for (size_t i = 0; i < std::max(wanted.size(), variant.arguments.size());
-         ++i) {
-      std::string is = i < variant.arguments.size() ? show(variant.arguments[i])
-                                                    : "missing",
-                  must = i < wanted.size() ? show(wanted[i]) : "absent";
-      if (is != must)
-        fail("{}[{}]: is {}, must be {}", at, i, is, must);
-    }
-    if (workspace == Formula::parse(variant.workspace).isZero())
-      fail("{}: {} a workspace pointer, but workspace is '{}'", at,
-           workspace ? "has" : "misses", variant.workspace);
-  }
-
-  // What CUDA's copy unit can describe.
-  void tensorMap(const Argument &argument, const Variant &variant,
-                 const ContractEntry &contract, const std::string &at) {
-    const ContractTensor *tensor = find(contract, argument.tensor);
-    if (!tensor || (tensor->dims.size() != 2 && tensor->dims.size() != 3))
-      fail("{}: tensor map of '{}', which is not a tensor of the contract with "
-           "two or three dims",
-           at, argument.tensor);
-    if (variant.target.kind != TargetKind::Cuda)
-      fail("{}: has a tensor map; only cuda has them", at);
-    const Box &box = argument.box;
-    int64_t bytes = box.cols * bytesOf(tensor->type);
-    if (bytes % 16 || (box.swizzle != 0 && box.swizzle != 32 &&
-                       box.swizzle != 64 && box.swizzle != 128) ||
-        (box.swizzle && bytes > box.swizzle))
-      fail("{}: tensor map of '{}': box of {} columns with swizzle {}; rows "
-           "must be multiples of 16 bytes, and no longer than a swizzle of 32, "
-           "64 or 128",
-           at, argument.tensor, box.cols, box.swizzle);
-    if (box.part > box.rows)
-      fail("{}: tensor map of '{}': part is {}, at most the {} rows of the box "
-           "are allowed",
-           at, argument.tensor, box.part, box.rows);
-    auto align = variant.when.align.find(argument.tensor);
-    auto multiple = variant.when.strideMultiple.find(argument.tensor);
-    if (align == variant.when.align.end() || align->second % 16 ||
-        multiple == variant.when.strideMultiple.end() ||
-        multiple->second * bytesOf(tensor->type) % 16)
-      fail("{}: tensor map of '{}' without the condition that its rows are "
-           "aligned to 16 bytes",
-           at, argument.tensor);
-  }
-
-  const ContractTensor *find(const ContractEntry &contract,
-                             const std::string &name) {
-    for (const ContractTensor &tensor : contract.tensors)
-      if (tensor.name == name)
-        return &tensor;
-    return nullptr;
   }
 
   void conditions(const Variant &variant, const ContractEntry &contract,
