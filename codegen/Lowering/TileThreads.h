@@ -42,6 +42,7 @@ public:
 
   /// Replaces the kernel. arith and scf stay.
   mlir::LogicalResult run();
+  static int64_t bytesOf(tile::BlockType block);
 
 protected:
   /// Marks the function as a kernel launched with so many threads.
@@ -75,14 +76,17 @@ private:
   void prologue();
   mlir::LogicalResult convert(mlir::Operation *op);
   void roles(tile::RolesOp op);
+  void offset(tile::OffsetOp op);
+  void fault(tile::FaultOp op);
+
+  // TileStages.cpp
+  static int64_t rowBytesOf(tile::BlockType block);
   mlir::Value makeCursor();
   mlir::Value stageOf(mlir::Value cursor);
   void advance(mlir::Value cursor, tile::PipeOp pipe);
   void blocksAt(tile::PipeOp pipe, mlir::Value cursor,
                 mlir::ResultRange blocks);
   void dot(tile::DotOp op);
-  void offset(tile::OffsetOp op);
-  void fault(tile::FaultOp op);
   void await(tile::AwaitOp op);
 
   // TileShares.cpp: copies.
