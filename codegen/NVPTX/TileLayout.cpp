@@ -4,6 +4,7 @@
 #include "codegen/NVPTX/TileLayout.h"
 
 #include "codegen/Lowering/TileBoxes.h"
+#include "codegen/NVPTX/TileLimits.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
@@ -14,12 +15,8 @@ using namespace bitpact::codegen;
 
 namespace {
 
-/// Rows of a box of the copy unit, and CTAs of a cluster.
-constexpr int64_t kMostBoxRows = 256, kMostCluster = 8;
-/// Registers of a multiprocessor, and the most of a thread.
-constexpr int64_t kRegisters = 65536, kMostOfThread = 255;
-/// Rows after which the pattern of swizzled pieces repeats.
-constexpr int64_t kSwizzleRows = kSwizzleAtom / kSwizzledRow;
+/// Rows of a box of the copy unit.
+constexpr int64_t kMostBoxRows = 256;
 
 template <typename... Args>
 llvm::Error refusal(const char *format, Args &&...args) {
@@ -28,62 +25,6 @@ llvm::Error refusal(const char *format, Args &&...args) {
 }
 
 int64_t elementBytes(Type type) { return type.getIntOrFloatBitWidth() / 8; }
-
-llvm::Error checkDot(tile::DotOp dot) {
-  tile::BlockType a = dot.getA().getType(), b = dot.getB().getType();
-  if (elementBytes(a.getElementType()) != 2 || a.getCols() * 2 % kSwizzledRow)
-    return refusal("blocks of {0} columns of {1}; a warpgroup multiplies rows "
-                   "of multiples of {2} bytes, of bf16 or f16",
-                   a.getCols(), a.getElementType(), kSwizzledRow);
-  if (a.getRows() > kDotRows || a.getRows() % kSwizzleRows)
-    return refusal("{0} rows for each consumer; a warpgroup multiplies "
-                   "multiples of {1} up to {2}",
-                   a.getRows(), kSwizzleRows, kDotRows);
-  if (b.getRows() % 8 || b.getRows() > 256)
-    return refusal("n is {0}; a warpgroup takes multiples of 8 up to 256",
-                   b.getRows());
-  return llvm::Error::success();
-}
-
-/// A CTA begins with the registers of a multiprocessor, divided evenly in
-/// eights. A role that asks for more than others have given back would wait
-/// for them forever.
-llvm::Error checkRegisters(tile::ScheduleAttr schedule, int64_t threads) {
-  constexpr int64_t unit = 8;
-  if (!schedule.getProducerRegisters() || !schedule.getConsumerRegisters())
-    return llvm::Error::success();
-  int64_t each = std::min(kRegisters / threads, kMostOfThread) / unit * unit;
-  int64_t wanted = kWarpgroup * (schedule.getProducerRegisters() +
-                                 schedule.consumersPerUnit() *
-                                     schedule.getConsumerRegisters());
-  if (wanted > each * threads)
-    return refusal("roles want {0} registers; {1} threads begin with {2}",
-                   wanted, threads, each * threads);
-  return llvm::Error::success();
-}
-
-/// CTAs of a cluster bring each other whole repetitions of the pattern.
-llvm::Error checkCluster(tile::ScheduleAttr schedule,
-                         const TileLayout &layout) {
-  int64_t cluster = schedule.getCluster();
-  if (cluster == 1)
-    return llvm::Error::success();
-  if (cluster > kMostCluster || cluster & (cluster - 1))
-    return refusal("a cluster of {0}; sm_90a has clusters of powers of two up "
-                   "to {1}",
-                   cluster, kMostCluster);
-  if (!schedule.copiesInBulk())
-    return refusal("a cluster of {0} with {1} copies; only the copy unit "
-                   "brings blocks to other CTAs",
-                   cluster, schedule.getCopy());
-  for (const auto &[pipe, place] : layout.pipes)
-    for (const TileLayout::Place &block : place.blocks)
-      if (block.isShared && block.rows % (cluster * kSwizzleRows))
-        return refusal("blocks of {0} rows, of which {1} CTAs cannot bring "
-                       "multiples of {2} each",
-                       block.rows, cluster, kSwizzleRows);
-  return llvm::Error::success();
-}
 
 /// Values that units bring to each other lie beside what else a CTA has.
 llvm::Error placeMeeting(tile::FuncOp func, TileLayout &layout) {
