@@ -18,8 +18,11 @@ static FloatType floatOf(algebra::Format format, MLIRContext *context) {
     return Float32Type::get(context);
   case algebra::Format::F64:
     return Float64Type::get(context);
+  case algebra::Format::I32:
+  case algebra::Format::I64:
+    break;
   }
-  llvm_unreachable("covered above");
+  llvm_unreachable("sums are floating-point");
 }
 
 TileProgram::Stages TileProgram::stagesOf(const PartTree &chain) {
