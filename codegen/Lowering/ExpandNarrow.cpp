@@ -92,17 +92,17 @@ Value oddF32(const Shaped &s, Value v) {
 }
 
 Value expand(const Shaped &s, Value v, FloatType from, FloatType to,
-             bool keepBf16) {
+             bool keepBf16, bool isStored) {
   OpBuilder &b = s.builder;
   Value nan = s.constant(canonicalNaN(to));
   if (from == to)
     return s.select(s.isNaN(v), nan, v);
   if (from.isF64() && !to.isF32())
-    return expand(s, oddF32(s, v), b.getF32Type(), to, keepBf16);
+    return expand(s, oddF32(s, v), b.getF32Type(), to, keepBf16, isStored);
   if (to.isBF16() && !keepBf16)
     return s.bitcast(s.type(to), bf16Bits(s, v));
   Value near = arith::TruncFOp::create(b, s.loc, s.type(to), v);
-  return s.select(s.isNaN(v), nan, near);
+  return isStored ? s.select(s.isNaN(v), nan, near) : near;
 }
 
 } // namespace
@@ -113,9 +113,15 @@ void lowering::expandRoundings(Operation *root, bool keepBf16) {
     if (auto narrow = dyn_cast<kernel::NarrowOp>(op)) {
       Value v = narrow.getA();
       Shaped shaped{builder, op->getLoc(), v.getType()};
+      // Of what is but computed with, any NaN is as good as another: GPUs of
+      // NVIDIA make theirs with no instruction more.
+      bool isStored =
+          !keepBf16 || op->use_empty() ||
+          !llvm::all_of(op->getUsers(), llvm::IsaPred<arith::ExtFOp>);
       Value result = expand(
           shaped, v, cast<FloatType>(getElementTypeOrSelf(v)),
-          cast<FloatType>(getElementTypeOrSelf(narrow.getResult())), keepBf16);
+          cast<FloatType>(getElementTypeOrSelf(narrow.getResult())), keepBf16,
+          isStored);
       op->getResult(0).replaceAllUsesWith(result);
       op->erase();
       return;

@@ -2,6 +2,7 @@
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/NVPTX/Lint.h"
+#include "codegen/NVPTX/Quotients.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -100,6 +101,12 @@ public:
     text.split(statements, ';');
     for (StringRef statement : statements)
       visitStatement(statement.trim(" \t{}"));
+  }
+
+  /// The one place where a reciprocal may be approximate: to the letter a text
+  /// whose further steps leave nothing of its error.
+  void visitQuotients(const QuotientGroup &group) {
+    counts[size_t(OpKind::Div)] += group.count;
   }
 
   /// What is missing, once all lines have been read.
@@ -234,11 +241,17 @@ private:
 std::vector<LintFinding> lintPtx(StringRef ptx, const LintExpectation &expected,
                                  OpCounts *counts) {
   PtxLint lint(expected);
-  unsigned number = 0;
   SmallVector<StringRef> lines;
   ptx.split(lines, '\n');
-  for (StringRef line : lines)
-    lint.visitLine(line, ++number);
+  for (size_t i = 0; i < lines.size(); ++i) {
+    QuotientGroup group;
+    if (size_t many = linesOfQuotients(ArrayRef(lines).drop_front(i), group)) {
+      lint.visitQuotients(group);
+      i += many - 1;
+    } else {
+      lint.visitLine(lines[i], unsigned(i + 1));
+    }
+  }
   lint.finish();
   if (counts)
     *counts = lint.counts;

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/NVPTX/ObjectCode.h"
 #include "codegen/NVPTX/Ptxas.h"
+#include "codegen/NVPTX/Quotients.h"
 #include "codegen/Target/IRPipeline.h"
 #include "codegen/Target/SharedTexts.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -55,20 +56,19 @@ mlir::FailureOr<std::string> emitPtx(mlir::ModuleOp module, StringRef arch) {
 }
 
 bool isCommon(mlir::ModuleOp module) {
+  auto isOwn = [](mlir::Operation *op) {
+    if (auto assembly = llvm::dyn_cast<mlir::LLVM::InlineAsmOp>(op))
+      return !isQuotients(assembly.getAsmString());
+    return llvm::isa<mlir::NVVM::NVVMDialect>(op->getDialect())
+               ? !llvm::isa<mlir::NVVM::ThreadIdXOp, mlir::NVVM::BlockIdXOp,
+                            mlir::NVVM::BlockIdYOp, mlir::NVVM::GridDimXOp,
+                            mlir::NVVM::ShflOp, mlir::NVVM::BarrierOp>(op)
+               : llvm::isa<mlir::LLVM::CallIntrinsicOp>(op);
+  };
   return !module
-              .walk([](mlir::Operation *op) {
-                bool isOwn =
-                    llvm::isa<mlir::NVVM::NVVMDialect>(op->getDialect())
-                        ? !llvm::isa<mlir::NVVM::ThreadIdXOp,
-                                     mlir::NVVM::BlockIdXOp,
-                                     mlir::NVVM::BlockIdYOp,
-                                     mlir::NVVM::GridDimXOp,
-                                     mlir::NVVM::ShflOp,
-                                     mlir::NVVM::BarrierOp>(op)
-                        : llvm::isa<mlir::LLVM::InlineAsmOp,
-                                    mlir::LLVM::CallIntrinsicOp>(op);
-                return isOwn ? mlir::WalkResult::interrupt()
-                             : mlir::WalkResult::advance();
+              .walk([&](mlir::Operation *op) {
+                return isOwn(op) ? mlir::WalkResult::interrupt()
+                                 : mlir::WalkResult::advance();
               })
               .wasInterrupted();
 }

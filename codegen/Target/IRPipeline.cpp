@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/Target/IRPipeline.h"
 #include "codegen/Target/BrainFloats.h"
+#include "codegen/Target/BrainHalves.h"
 #include "codegen/Target/Target.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
@@ -101,6 +102,7 @@ lowerToIR(mlir::ModuleOp source, LLVMContext &context, TargetMachine &machine,
   StringRef target = machine.getTargetCPU();
   if (failed(reportFindings(location, target, lintIR(*module, false))))
     return mlir::failure();
+  keepBrainFloatsInHalves(*module);
   widenBrainFloatsInIntegers(*module);
   optimise(*module, machine);
   std::string error;

@@ -10,6 +10,8 @@
 #include "codegen/Lowering/TileLowering.h"
 #include "codegen/Lowering/TileThreads.h"
 #include "codegen/NVPTX/ConvertKernel.h"
+#include "codegen/NVPTX/GroupDivisions.h"
+#include "codegen/NVPTX/HoistLoads.h"
 #include "compiler/Interpreter/TileInterpreter.h"
 #include "compiler/Pipeline/ClusterLaunches.h"
 #include "compiler/Pipeline/Expectation.h"
@@ -57,6 +59,10 @@ void pipeline::addLowering(PassManager &manager, const codegen::Target &target,
   if (kind == codegen::TargetKind::Cuda)
     manager.addPass(createConvertNVVMToLLVMPass());
   lowering::addToLLVMPasses(manager);
+  if (kind == codegen::TargetKind::Cuda) {
+    manager.addPass(codegen::createHoistLoadsPass());
+    manager.addPass(codegen::createGroupDivisionsPass());
+  }
 }
 
 /// Once a schedule has been accepted, nothing a user wrote can fail these.

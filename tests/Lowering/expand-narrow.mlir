@@ -44,6 +44,26 @@ kernel.func @bf16(%x: !kernel.buffer<f32>, %y: !kernel.buffer<bf16>, %o: i64)
   kernel.return
 }
 
+// Of what is but computed with, GPUs of NVIDIA keep the NaN that they make.
+// CHECK-LABEL: kernel.func @widened
+kernel.func @widened(%x: !kernel.buffer<f32>, %o: i64)
+    slots ["x", "o"] rows ""
+    schedule <"row_per_lane", lanes = 8, subgroup = 8,
+              programs_per_group = 1, vector_bytes = 0, unroll = 16> {
+  // CHECK: %[[V:.*]] = kernel.load
+  %v = kernel.load %x[%o] lane_stride 1 align 4 : !kernel.buffer<f32>, f32
+  // CPU: arith.cmpf uno
+  // CPU: arith.select
+  // GPU: %[[T:.*]] = arith.truncf %[[V]] : f32 to bf16
+  // GPU-NOT: arith.select
+  // GPU: arith.extf %[[T]] : bf16 to f32
+  %n = kernel.narrow %v : f32 to bf16
+  %w = arith.extf %n : bf16 to f32
+  %sum = arith.addf %w, %v : f32
+  kernel.store %sum to %x[%o] lane_stride 1 align 4 : !kernel.buffer<f32>, f32
+  kernel.return
+}
+
 // CHECK-LABEL: kernel.func @others
 kernel.func @others(%x: !kernel.buffer<f64>, %o: i64) slots ["x", "o"] rows ""
     schedule <"row_per_lane", lanes = 8, subgroup = 8,

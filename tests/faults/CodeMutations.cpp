@@ -219,6 +219,30 @@ void approximations(std::vector<Mutation> &table) {
       {"hip:gfx942: L3", "v_rcp_f32"}, "v_rcp_f32 $0, $2", "=v,v,v", 0));
 }
 
+/// A line of the text of several quotients, written otherwise.
+Mutation misdivided(std::string name, std::string line, std::string instead) {
+  auto at = [line](LLVM::InlineAsmOp op) {
+    return op.getAsmString().contains(line);
+  };
+  auto change = [line, instead](LLVM::InlineAsmOp op, OpBuilder &) {
+    std::string text = op.getAsmString().str();
+    op.setAsmString(text.replace(text.find(line), line.size(), instead));
+  };
+  return codeFault<LLVM::InlineAsmOp>(
+      std::move(name), {"gated", kCuda, "tiles"}, Detector::Lint,
+      {"cuda:sm_90a: L3", "rcp.approx.ftz.f32"}, at, change);
+}
+
+void quotients(std::vector<Mutation> &table) {
+  table.push_back(misdivided("a quotient without its correction (PTX)",
+                             "fma.rn.f32 q0, rest, near0, q0;\n", ""));
+  table.push_back(misdivided("a remainder of another quotient (PTX)",
+                             "fma.rn.f32 rest, less0, q0, over0;",
+                             "fma.rn.f32 rest, less1, q0, over0;"));
+  table.push_back(misdivided("quotients whose bounds do not count (PTX)",
+                             "@usual bra divided;", "bra divided;"));
+}
+
 void environments(std::vector<Mutation> &table) {
   // The conversion to AMDGPU writes these attributes itself, after this.
   for (const char *target : {kCpu, kCuda})
@@ -380,6 +404,7 @@ std::vector<Mutation> faults::codeMutations() {
   std::vector<Mutation> table;
   fused(table);
   approximations(table);
+  quotients(table);
   environments(table);
   memory(table);
   values(table);

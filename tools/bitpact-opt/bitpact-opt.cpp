@@ -5,6 +5,8 @@
 #include "codegen/CPU/ConvertKernel.h"
 #include "codegen/Lowering/Passes.h"
 #include "codegen/NVPTX/ConvertKernel.h"
+#include "codegen/NVPTX/GroupDivisions.h"
+#include "codegen/NVPTX/HoistLoads.h"
 #include "dialects/Kernel/Tiles.h"
 #include "dialects/Pact/Pact.h"
 
@@ -38,6 +40,8 @@ int main(int argc, char **argv) {
   mlir::registerCSEPass();
   lowering::registerLoweringPasses();
   mlir::registerPass([] { return codegen::createConvertKernelToNVVMPass(); });
+  mlir::registerPass([] { return codegen::createGroupDivisionsPass(); });
+  mlir::registerPass([] { return codegen::createHoistLoadsPass(); });
   mlir::registerPass([] { return codegen::createConvertKernelToROCDLPass(); });
   mlir::registerPass([] { return codegen::createConvertKernelToCPUPass(); });
   mlir::PassPipelineRegistration<> toLLVM(

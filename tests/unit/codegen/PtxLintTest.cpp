@@ -2,6 +2,7 @@
 // Part of Bitpact, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/NVPTX/Lint.h"
+#include "codegen/NVPTX/Quotients.h"
 #include "tests/unit/codegen/Module.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -141,4 +142,28 @@ TEST_CASE("a contract's atom is executed by its instruction and by no other") {
                     "mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 "
                     "{%f1};",
                 bf16) == "L6");
+}
+
+TEST_CASE("a reciprocal is approximate where quotients are corrected") {
+  QuotientGroup group{kMostQuotients, false};
+  std::string text = quotientsText(group, [](unsigned i) {
+    return (llvm::Twine("%r") + llvm::Twine(i)).str();
+  });
+  OpCounts counts;
+  CHECK(lintPtx("\t" + text, LintExpectation{}, &counts).empty());
+  CHECK(counts[size_t(OpKind::Div)] == kMostQuotients);
+  CHECK(counts[size_t(OpKind::Fma)] == 0);
+  llvm::SmallVector<llvm::StringRef> lines;
+  llvm::StringRef(text).split(lines, '\n');
+  for (size_t i = 0; i < lines.size(); ++i) {
+    auto without = lines;
+    without.erase(without.begin() + i);
+    INFO("without " << lines[i].str());
+    CHECK(llvm::StringRef(rulesOf(llvm::join(without, "\n"))).contains("L3"));
+    auto altered = lines;
+    std::string line = lines[i].str() + " neg.f32 q0, q0;";
+    altered[i] = line;
+    INFO("with " << line);
+    CHECK(llvm::StringRef(rulesOf(llvm::join(altered, "\n"))).contains("L3"));
+  }
 }
