@@ -123,9 +123,8 @@ private:
                                           number(builder, value.getLoc(), i));
   }
 
-  static SmallVector<Value> quotientsOf(OpBuilder &builder,
-                                        ArrayRef<Value> over,
-                                        ArrayRef<Value> under) {
+  static SmallVector<Value>
+  quotientsOf(OpBuilder &builder, ArrayRef<Value> over, ArrayRef<Value> under) {
     codegen::QuotientGroup group{unsigned(over.size()), llvm::all_equal(under)};
     SmallVector<Value> operands(over);
     llvm::append_range(operands, under.take_front(group.divisors()));
@@ -138,14 +137,15 @@ private:
     Location loc = over.front().getLoc();
     auto type = LLVM::LLVMStructType::getLiteral(
         context, SmallVector<Type>(group.count, builder.getF32Type()));
-    Value all = LLVM::InlineAsmOp::create(
-                    builder, loc, TypeRange{type}, operands,
-                    codegen::quotientsText(group), constraints,
-                    /*has_side_effects=*/false, /*is_align_stack=*/false,
-                    LLVM::tailcallkind::TailCallKind::None,
-                    LLVM::AsmDialectAttr::get(context, LLVM::AsmDialect::AD_ATT),
-                    ArrayAttr())
-                    .getResult(0);
+    Value all =
+        LLVM::InlineAsmOp::create(
+            builder, loc, TypeRange{type}, operands,
+            codegen::quotientsText(group), constraints,
+            /*has_side_effects=*/false, /*is_align_stack=*/false,
+            LLVM::tailcallkind::TailCallKind::None,
+            LLVM::AsmDialectAttr::get(context, LLVM::AsmDialect::AD_ATT),
+            ArrayAttr())
+            .getResult(0);
     SmallVector<Value> results;
     for (int64_t i = 0; i < group.count; ++i)
       results.push_back(LLVM::ExtractValueOp::create(builder, loc, all, i));
@@ -184,8 +184,9 @@ struct GroupDivisionsPass
   void runOnOperation() override {
     getOperation().walk([](LLVM::LLVMFuncOp func) {
       // One CTA of a unit has all registers, whoever uses them. Otherwise those
-      // of large groups are missing to other programs, which in a loop have more
-      // to do meanwhile than groups save (docs/results/2026-11-30-divisions.md).
+      // of large groups are missing to other programs, which in a loop have
+      // more to do meanwhile than groups save
+      // (docs/results/2026-11-30-divisions.md).
       bool isAlone = func->hasAttr(NVVM::NVVMDialect::getMinctasmAttrName());
       for (Block &block : func.getBody())
         if (isAlone || !isInLoop(block))

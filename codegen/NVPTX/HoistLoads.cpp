@@ -48,9 +48,8 @@ bool addressAfter(LLVM::LoadOp load, Operation *first,
     llvm::append_range(needed, op->getOperands());
   }
   llvm::append_range(order, slice);
-  llvm::sort(order, [](Operation *a, Operation *b) {
-    return a->isBeforeInBlock(b);
-  });
+  llvm::sort(order,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
   return true;
 }
 

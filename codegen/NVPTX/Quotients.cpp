@@ -44,9 +44,8 @@ std::string bitsOf(float value) {
 
 } // namespace
 
-std::string
-quotientsText(QuotientGroup group,
-              llvm::function_ref<std::string(unsigned)> operand) {
+std::string quotientsText(QuotientGroup group,
+                          llvm::function_ref<std::string(unsigned)> operand) {
   unsigned count = group.count, divisors = group.divisors();
   auto divisorOf = [&](unsigned i) { return group.hasOneDivisor ? 0 : i; };
   Text text;
@@ -58,8 +57,8 @@ quotientsText(QuotientGroup group,
     text.add("mov.f32 over#, ?;", i, 0, operand(count + i));
   for (unsigned i = 0; i < divisors; ++i)
     text.add("mov.f32 under#, ?;", i, 0, operand(2 * count + i));
-  // 1/b is near (1 + rest + rest² + ...): upward, since the square would be lost
-  // where it decides.
+  // 1/b is near (1 + rest + rest² + ...): upward, since the square would be
+  // lost where it decides.
   for (unsigned i = 0; i < divisors; ++i) {
     text.add("neg.f32 less#, under#; rcp.approx.ftz.f32 near#, under#;", i);
     text.add("fma.rn.f32 rest, less#, near#, 0f3F800000;", i);
@@ -71,8 +70,8 @@ quotientsText(QuotientGroup group,
     text.add("fma.rn.f32 rest, less&, q#, over#;", i, divisorOf(i));
     text.add("fma.rn.f32 q#, rest, near&, q#;", i, divisorOf(i));
   }
-  // Of sizes the largest counts. Of dividends the least does, turned by a bit and
-  // less one: +0 is then the largest, -0 the least.
+  // Of sizes the largest counts. Of dividends the least does, turned by a bit
+  // and less one: +0 is then the largest, -0 the least.
   for (unsigned i = 0; i < count; ++i) {
     text.add("abs.f32 size#, q#;", i);
     if (i < divisors)
@@ -98,7 +97,8 @@ quotientsText(QuotientGroup group,
 }
 
 std::string quotientsText(QuotientGroup group) {
-  return quotientsText(group, [](unsigned i) { return ("$" + Twine(i)).str(); });
+  return quotientsText(group,
+                       [](unsigned i) { return ("$" + Twine(i)).str(); });
 }
 
 /// What the first line says, if it is one of a group that is ever made.
@@ -133,10 +133,10 @@ size_t linesOfQuotients(ArrayRef<StringRef> lines, QuotientGroup &group) {
   for (auto [line, form] : zip(lines, forms)) {
     StringRef rest = line.trim();
     auto [before, after] = form.split('?');
-    bool isSame = form.contains('?') ? rest.consume_front(before) &&
-                                           rest.consume_back(after) &&
-                                           isRegister(rest)
-                                     : rest == form;
+    bool isSame = form.contains('?')
+                      ? rest.consume_front(before) &&
+                            rest.consume_back(after) && isRegister(rest)
+                      : rest == form;
     if (!isSame)
       return 0;
   }

@@ -8,10 +8,10 @@
 // operands and a branch for each quotient.
 //
 // The test here comes after the steps. No divisor and no quotient is above
-// kMostSize, which finds what is not finite and divisors that the reciprocal takes
-// for zero, since of those the quotient is NaN; dividends are +0 or at least
-// kLeastOver. So quotients are normal numbers or zeros, and remainders multiples of
-// 2^-149. Of -0 the steps would make +0.
+// kMostSize, which finds what is not finite and divisors that the reciprocal
+// takes for zero, since of those the quotient is NaN; dividends are +0 or at
+// least kLeastOver. So quotients are normal numbers or zeros, and remainders
+// multiples of 2^-149. Of -0 the steps would make +0.
 #ifndef BITPACT_CODEGEN_NVPTX_QUOTIENTS_H
 #define BITPACT_CODEGEN_NVPTX_QUOTIENTS_H
 
@@ -33,7 +33,8 @@ struct QuotientGroup {
 };
 
 /// PTX of a group. `operand(i)` names the quotients, the dividends and the
-/// divisors, in this order; all that is read is read before the first is written.
+/// divisors, in this order; all that is read is read before the first is
+/// written.
 std::string quotientsText(QuotientGroup group,
                           llvm::function_ref<std::string(unsigned)> operand);
 
@@ -43,8 +44,8 @@ std::string quotientsText(QuotientGroup group);
 /// Whether inline assembly is the text of a group and nothing else.
 bool isQuotients(llvm::StringRef text);
 
-/// How many lines of PTX are the text of a group of registers, to the letter; 0 if
-/// they begin with none.
+/// How many lines of PTX are the text of a group of registers, to the letter; 0
+/// if they begin with none.
 size_t linesOfQuotients(llvm::ArrayRef<llvm::StringRef> lines,
                         QuotientGroup &group);
 

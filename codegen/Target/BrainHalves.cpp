@@ -115,8 +115,8 @@ static Value *canonical(IRBuilder<> &builder, Value *pair) {
   return builder.CreateSub(pair, less);
 }
 
-/// The instruction makes every NaN 0x7FFF, and one comparison finds a NaN in either
-/// of two values. Where there is any at all, they become canonical.
+/// The instruction makes every NaN 0x7FFF, and one comparison finds a NaN in
+/// either of two values. Where there is any at all, they become canonical.
 static void packRoundings(StoreInst &store) {
   SmallVector<Value *> singles = roundingsIn(store.getValueOperand());
   if (singles.empty())
@@ -128,8 +128,8 @@ static void packRoundings(StoreInst &store) {
   for (size_t i = 0; i < singles.size(); i += 2) {
     words.push_back(builder.CreateBitCast(
         roundTwo(builder, singles[i + 1], singles[i]), word));
-    hasNaN = builder.CreateOr(
-        builder.CreateFCmpUNO(singles[i], singles[i + 1]), hasNaN);
+    hasNaN = builder.CreateOr(builder.CreateFCmpUNO(singles[i], singles[i + 1]),
+                              hasNaN);
   }
   BasicBlock *before = store.getParent();
   Instruction *then = SplitBlockAndInsertIfThen(hasNaN, store.getIterator(),

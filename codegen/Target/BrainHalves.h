@@ -9,11 +9,11 @@
 namespace bitpact::codegen {
 
 /// Before anything optimises, in modules for NVIDIA GPUs: a register of 32 bits
-/// holds two bf16, or one above zeros, which is the same value in f32. Roundings
-/// that are computed with are left above zeros, those that are stored together are
-/// made two at a time, and what is loaded is taken out of its half without being
-/// moved first. Bits are those of the operations that were there, but for the
-/// payload of a NaN that is not stored.
+/// holds two bf16, or one above zeros, which is the same value in f32.
+/// Roundings that are computed with are left above zeros, those that are stored
+/// together are made two at a time, and what is loaded is taken out of its half
+/// without being moved first. Bits are those of the operations that were there,
+/// but for the payload of a NaN that is not stored.
 void keepBrainFloatsInHalves(llvm::Module &module);
 
 } // namespace bitpact::codegen

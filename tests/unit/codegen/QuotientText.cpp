@@ -100,8 +100,9 @@ void QuotientText::execute(const Step &step, int neighbour) {
     return; // div.rn looks for itself
   REQUIRE(step.operands.size() >= 2);
   Lanes &to = *step.operands[0];
-  const Lanes &a = *step.operands[1], &b = *step.operands[std::min<size_t>(
-                                          2, step.operands.size() - 1)],
+  const Lanes &a = *step.operands[1],
+              &b =
+                  *step.operands[std::min<size_t>(2, step.operands.size() - 1)],
               &c = *step.operands.back();
   auto each = [&](auto &&value) {
     for (size_t i = 0; i < kLanes; ++i)
@@ -124,9 +125,8 @@ void QuotientText::execute(const Step &step, int neighbour) {
   } else if (name == "rcp.approx.ftz.f32") {
     each([&](size_t i) { return reciprocal(a[i], neighbour); });
   } else if (name == "max.NaN.f32") {
-    each([&](size_t i) {
-      return bitsOf(larger(floatOf(a[i]), floatOf(b[i])));
-    });
+    each(
+        [&](size_t i) { return bitsOf(larger(floatOf(a[i]), floatOf(b[i]))); });
   } else if (name == "shf.l.wrap.b32") { // high word of b:a moved left
     each([&](size_t i) { return b[i] << c[i] | a[i] >> (32 - c[i]); });
   } else if (name == "add.s32") {

@@ -12,8 +12,8 @@
 
 namespace bitpact::tests {
 
-/// Many groups at once, one in each lane. Only the instructions of such texts are
-/// known; anything else fails the test.
+/// Many groups at once, one in each lane. Only the instructions of such texts
+/// are known; anything else fails the test.
 class QuotientText {
 public:
   static constexpr size_t kLanes = 512;

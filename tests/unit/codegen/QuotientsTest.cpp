@@ -69,8 +69,7 @@ private:
       text.run(neighbour);
       for (unsigned i = 0; i < n; ++i)
         for (size_t lane = 0; lane < QuotientText::kLanes; ++lane) {
-          uint32_t is = text.operand(i)[lane],
-                   want = pairAt(i, lane).quotient;
+          uint32_t is = text.operand(i)[lane], want = pairAt(i, lane).quotient;
           if (is != want && !(isNaN(is) && isNaN(want)) && !wrong++)
             describe(pairAt(i, lane), is, neighbour);
         }
@@ -95,10 +94,10 @@ private:
   uint64_t wrong = 0;
 };
 
-/// Dividends whose quotients by `divisor`, an integer of 24 bits, are nearest to
-/// the middle between two floats: A 2^(s+1) = M B + j with M odd and of 25 bits, so
-/// that A/B is M/2 2^-s and j / 2B of a place more. Within |j| <= 5 lie all that
-/// the steps could round wrongly (docs/rationale/0026).
+/// Dividends whose quotients by `divisor`, an integer of 24 bits, are nearest
+/// to the middle between two floats: A 2^(s+1) = M B + j with M odd and of 25
+/// bits, so that A/B is M/2 2^-s and j / 2B of a place more. Within |j| <= 5
+/// lie all that the steps could round wrongly (docs/rationale/0026).
 template <typename Take> void nearestToMiddles(uint32_t divisor, Take take) {
   int zeros = __builtin_ctz(divisor);
   uint32_t odd = divisor >> zeros, inverse = odd;
@@ -112,12 +111,13 @@ template <typename Take> void nearestToMiddles(uint32_t divisor, Take take) {
       uint64_t middle = (0 - uint64_t(int64_t(j >> zeros)) * inverse) % step;
       middle += (least - std::min(least, middle) + step - 1) / step * step;
       for (; middle < 2 * least; middle += step) {
-        uint64_t dividend = (middle * divisor + uint64_t(int64_t(j))) >> (s + 1);
+        uint64_t dividend =
+            (middle * divisor + uint64_t(int64_t(j))) >> (s + 1);
         bool belongs = s == 24 ? dividend < divisor : dividend >= divisor;
         if (dividend >> 23 == 1 && belongs)
-          take(Pair{float(dividend), float(divisor),
-                    bitsOf(std::ldexp(float((middle + (j > 0 ? 1 : -1)) / 2),
-                                      -s))});
+          take(Pair{
+              float(dividend), float(divisor),
+              bitsOf(std::ldexp(float((middle + (j > 0 ? 1 : -1)) / 2), -s))});
       }
     }
 }
@@ -183,8 +183,8 @@ TEST_CASE("each step of a quotient is needed") {
   // Of one divisor alone, and the reciprocal below the nearest.
   CHECK(wrongWithout("fma.rp.f32 rest, rest, rest, rest;\n", "", some, 1001) ==
         0);
-  CHECK(wrongWithout("fma.rp.f32 rest, rest, rest, rest;\n", "",
-                     (1u << 24) - 1, 1) > 0);
+  CHECK(wrongWithout("fma.rp.f32 rest, rest, rest, rest;\n", "", (1u << 24) - 1,
+                     1) > 0);
   CHECK(wrongWithout("fma.rp.f32", "fma.rn.f32", (1u << 24) - 1, 1) > 0);
 }
 
@@ -204,9 +204,10 @@ TEST_CASE("quotients of all sizes within the bounds") {
       // No larger than the bound by it.
       int exponent = std::ilogb(under), least = std::max(-88, exponent - 120),
           most = std::min(exponent + 34, 126);
-      comparison.add(std::ldexp(fraction(), least + int(random() % unsigned(
-                                                     most - least + 1))),
-                     under);
+      comparison.add(
+          std::ldexp(fraction(),
+                     least + int(random() % unsigned(most - least + 1))),
+          under);
     }
     uint64_t wrong = comparison.finish();
     INFO(comparison.first);
@@ -216,13 +217,13 @@ TEST_CASE("quotients of all sizes within the bounds") {
 }
 
 TEST_CASE("a group that has one value beyond the bounds is divided") {
-  std::vector<float> values = {0.0f,      1.0f,     1.5f,      3.0f,
+  std::vector<float> values = {0.0f,      1.0f,      1.5f,      3.0f,
                                0x1p-149f, 0x1p-127f, 0x1p-126f, 0x1p-125f,
-                               0x1p126f,  0x1p127f, INFINITY,  NAN};
+                               0x1p126f,  0x1p127f,  INFINITY,  NAN};
   for (float bound : {kLeastOver, kMostSize, 1 / kMostSize, 0x1p-124f})
-    for (float value : {bound, std::nextafter(bound, 0.0f),
-                        std::nextafter(bound, INFINITY), bound * 0.5f,
-                        bound * 2.0f, bound * 1.99f})
+    for (float value :
+         {bound, std::nextafter(bound, 0.0f), std::nextafter(bound, INFINITY),
+          bound * 0.5f, bound * 2.0f, bound * 1.99f})
       values.push_back(value);
   for (size_t i = 0, n = values.size(); i < n; ++i)
     values.push_back(-values[i]);
