@@ -67,17 +67,23 @@ void TileProgram::fetchEarly() {
 static constexpr int64_t kBehindBytes = 32 * 1024, kCacheLine = 128;
 
 /// Asks for second operands of stages from that one on, which the pipe has no
-/// place for yet.
+/// place for yet. Where the first operand has more than half as many rows it is
+/// what a launch waits for, and would come later: 64 rows of 4096 columns took
+/// 11.3 us so and 10.6 without, 64 rows of 24576 columns 49.4 and 49.8.
 void TileProgram::prefetchBehind(Value stage, Value steady) {
   int64_t bytes = blockB.front().getElementType().getIntOrFloatBitWidth() / 8,
-          rowBytes = kBehindBytes / (schedule.getN() * int64_t(b.size())) /
-                     kCacheLine * kCacheLine;
+          columns = schedule.getN() * int64_t(b.size()),
+          rowBytes = kBehindBytes / columns / kCacheLine * kCacheLine;
   if (rowBytes == 0)
     return;
+  Value isSmall = arith::CmpIOp::create(
+      builder, loc, arith::CmpIPredicate::ule,
+      narrow(func.slot(family.rowDim)), i32(columns / 2));
   Value depth =
       arith::MulIOp::create(builder, loc, stage, i32(schedule.getK()));
-  Value rows = arith::SelectOp::create(builder, loc, steady,
-                                       i32(schedule.getN()), i32(0));
+  Value rows = arith::SelectOp::create(
+      builder, loc, arith::AndIOp::create(builder, loc, steady, isSmall),
+      i32(schedule.getN()), i32(0));
   for (Value view : b)
     tile::PrefetchOp::create(builder, loc, view, early.col, depth, rows,
                              rowBytes / bytes);

@@ -10,6 +10,7 @@ mixture of experts, moe_gate_up and moe_down, --rows are tokens before each goes
 eight experts. Without PyTorch or without a GPU it says so and measures nothing."""
 import argparse
 import json
+import math
 import os
 import statistics
 import subprocess
@@ -30,6 +31,7 @@ LIBRARY = os.path.join(ROOT, "contracts", "library")
 ROWS = (1, 16, 64, 128, 512, 4096)
 MANY_ROWS = 128 # from here on also cold
 CACHE, PAUSE = 128 << 20, 0.002
+GRAPH_BYTES = 8 << 30  # that a graph of few rows moves: about 2 ms
 
 
 def cold_all(torch, contenders, rounds):
@@ -108,7 +110,9 @@ def measure(torch, arguments, shape, tokens, rounds, steady):
         del contenders["rollout"]
     for peer, call in peers.items():
         contenders[peer] = peer_calls(call)
-    launches = count if rows < MANY_ROWS else max(4, count // 8)
+    launches = max(4, count // 8)
+    if rows < MANY_ROWS: # whole rotations, so many that a graph's begin is little
+        launches = count * math.ceil(GRAPH_BYTES / (count * case.moved(rows)))
     medians, notes = bench.time_all(torch, contenders, launches, rounds)
     gone = [peer for peer in peers if peer in notes]
     if gone:
