@@ -127,7 +127,7 @@ private:
   // TileResults.cpp
   mlir::Value pairOf(mlir::Value values, size_t number);
   mlir::Value mapPair(tile::MapOp op, llvm::ArrayRef<mlir::Value> pairs);
-  mlir::Value narrow(mlir::Value pair, mlir::FloatType to, bool isStored);
+  mlir::Value narrow(mlir::Value pair, mlir::FloatType to);
   mlir::LogicalResult put(tile::PutOp op);
   mlir::LogicalResult putClipped(tile::PutOp op);
   mlir::LogicalResult putStaged(tile::PutOp op);

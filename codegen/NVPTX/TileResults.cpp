@@ -15,7 +15,7 @@ using namespace bitpact::codegen;
 /// One rounding to nearest even, NaN canonical. The conversions of sm_90a give
 /// every NaN as 0x7FFF, the largest of 16-bit integers with a sign: what is
 /// above the canonical NaN is that.
-Value TileKernel::narrow(Value pair, FloatType to, bool isStored) {
+Value TileKernel::narrow(Value pair, FloatType to) {
   auto from = cast<FloatType>(getElementTypeOrSelf(pair));
   auto type = VectorType::get({2}, to);
   unsigned width = to.getWidth();
@@ -25,8 +25,6 @@ Value TileKernel::narrow(Value pair, FloatType to, bool isStored) {
                                        DenseElementsAttr::get(ints, quiet));
   if (from != to && width == 16 && from.isF32()) {
     Value near = LLVM::FPTruncOp::create(builder, loc, type, pair);
-    if (!isStored)
-      return near;
     Value bits = LLVM::BitcastOp::create(builder, loc, ints, near);
     return LLVM::BitcastOp::create(
         builder, loc, type, LLVM::SMinOp::create(builder, loc, bits, nan));
@@ -48,11 +46,8 @@ Value TileKernel::mapPair(tile::MapOp op, ArrayRef<Value> operands) {
   auto twice = [](Type type) -> Type { return VectorType::get({2}, type); };
   for (Operation &each : body.without_terminator()) {
     if (auto rounding = dyn_cast<kernel::NarrowOp>(each)) {
-      // Of what is but computed with, any NaN is as good as another.
-      bool isStored =
-          !llvm::all_of(each.getUsers(), llvm::IsaPred<arith::ExtFOp>);
       Value result = narrow(mapping.lookup(rounding.getA()),
-                            cast<FloatType>(rounding.getType()), isStored);
+                            cast<FloatType>(rounding.getType()));
       if (!result)
         return {};
       mapping.map(rounding.getResult(), result);
