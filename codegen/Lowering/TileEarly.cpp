@@ -63,7 +63,8 @@ void TileProgram::fetchEarly() {
 /// What the copy unit still has under way when it has filled the pipe takes it
 /// about as long as the launch waits. So memory would idle before this one is read;
 /// more than this much for a program, and the first operand would queue behind it:
-/// on an H200 64 KB were as fast or slower, 128 KB slower by a microsecond.
+/// on an H200 64 KB won at most 0.2 us more and lost up to 0.7, and 128 KB lost up
+/// to 1.6 (docs/results/2026-11-30-few-rows.md).
 static constexpr int64_t kBehindBytes = 32 * 1024, kCacheLine = 128;
 
 /// Asks for second operands of stages from that one on, which the pipe has no
