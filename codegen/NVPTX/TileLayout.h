@@ -26,10 +26,10 @@ inline constexpr int64_t kMostSharedBytes = 227 * 1024;
 
 /// A tensor map that the launch brings: boxes of `rows` by `cols` elements. With
 /// `part` they have the rows of the matrix, or, if these are more, as many as
-/// `part` says.
+/// `part` says. `promotion` as a box of a package has it.
 struct TensorMap {
   std::string tensor;
-  int64_t rows, cols, part = 0;
+  int64_t rows, cols, part = 0, promotion = 0;
   bool operator==(const TensorMap &) const = default;
 };
 

@@ -53,7 +53,8 @@ std::string bodyOf(const std::string &key, const Cache::Entry &entry) {
     header["maps"].push_back({{"tensor", map.tensor},
                               {"rows", map.rows},
                               {"cols", map.cols},
-                              {"part", map.part}});
+                              {"part", map.part},
+                              {"promotion", map.promotion}});
   std::string body = header.dump() + "\n";
   body.append(code.object.begin(), code.object.end());
   return body + code.assembly;
@@ -85,7 +86,8 @@ Cache::Entry entryOf(const std::string &key, llvm::StringRef body) {
   entry.sharedBytes = header.at("shared_bytes");
   for (const json &map : header.at("maps"))
     entry.maps.push_back(
-        {map.at("tensor"), map.at("rows"), map.at("cols"), map.at("part")});
+        {map.at("tensor"), map.at("rows"), map.at("cols"), map.at("part"),
+         map.at("promotion")});
   return entry;
 }
 

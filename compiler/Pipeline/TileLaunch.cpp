@@ -43,7 +43,8 @@ void pipeline::describeTiles(pact::ContractOp contract, pact::OperatorOp op,
     package::Argument argument;
     argument.kind = package::ArgumentKind::TensorMap;
     argument.tensor = map.tensor;
-    argument.box = {map.rows, map.cols, codegen::kSwizzledRow, map.part};
+    argument.box = {map.rows, map.cols, codegen::kSwizzledRow, map.part,
+                    map.promotion};
     variant.arguments.push_back(argument);
     aligned(map.tensor, kRowAlign);
   }

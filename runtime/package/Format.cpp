@@ -122,6 +122,8 @@ static json argumentJson(const Argument &argument) {
                     {"swizzle", argument.box.swizzle}};
     if (argument.box.part)
       value["box"]["part"] = argument.box.part;
+    if (argument.box.promotion)
+      value["box"]["l2_promotion"] = argument.box.promotion;
   }
   return value;
 }

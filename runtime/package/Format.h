@@ -31,9 +31,10 @@ namespace bitpact::package {
 // kind "fault". Format 3 has tensor maps as arguments, launches of tiles,
 // costs, and variants that another library computes. Format 4 has tensors that the
 // caller calls steady, tiles of segments, and tensor maps of stacks. Format 5 says on
-// which device costs were measured. A package that has none of them is written as the
-// format that has what it has.
-inline constexpr int64_t formatVersion = 5;
+// which device costs were measured. Format 6 has boxes that say how much is asked for
+// at a time. A package that has none of them is written as the format that has what
+// it has.
+inline constexpr int64_t formatVersion = 6;
 inline constexpr const char *manifestName = "manifest.json";
 
 // Bounds that let a launch work in fixed space.
@@ -127,9 +128,10 @@ struct FileEntry {
 // A box of a matrix that a copy unit moves at once, in elements. `swizzle`:
 // bytes of its rows, whose 16-byte pieces are permuted. Where `part` is not 0, a
 // launch's box has all rows of a matrix that has no more than `rows`, and `part`
-// rows of one that has.
+// rows of one that has. `promotion`: bytes that a request of the second-level cache
+// has at least, 0 where the package does not say, which is 256.
 struct Box {
-  int64_t rows = 0, cols = 0, swizzle = 0, part = 0;
+  int64_t rows = 0, cols = 0, swizzle = 0, part = 0, promotion = 0;
   int64_t rowsOf(int64_t matrix) const {
     return !part ? rows : matrix <= rows ? matrix : part;
   }

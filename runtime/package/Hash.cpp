@@ -57,6 +57,10 @@ static bool hasStacks(const Manifest &manifest, const Variant &variant) {
 }
 
 int64_t formatOf(const Manifest &manifest) {
+  for (const Variant &variant : manifest.variants)
+    for (const Argument &argument : variant.arguments)
+      if (argument.box.promotion)
+        return 6;
   if (!manifest.costs.empty())
     return 5;
   for (const Variant &variant : manifest.variants)

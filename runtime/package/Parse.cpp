@@ -73,10 +73,13 @@ Argument parseArgument(const Field &field) {
     field.keys({"kind", "tensor", "box"});
     argument.tensor = field["tensor"].text();
     Field box = field["box"];
-    box.keys({"rows", "cols", "swizzle"}, {"part"});
+    box.keys({"rows", "cols", "swizzle"}, {"part", "l2_promotion"});
     argument.box = {box["rows"].integer(1, 256), box["cols"].integer(1, 256),
                     box["swizzle"].integer(0, 128),
-                    box.has("part") ? box["part"].integer(1, 256) : 0};
+                    box.has("part") ? box["part"].integer(1, 256) : 0,
+                    box.has("l2_promotion")
+                        ? box["l2_promotion"].integer(64, 256)
+                        : 0};
     break;
   }
   }

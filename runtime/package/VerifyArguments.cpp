@@ -35,6 +35,11 @@ static void tensorMap(const Argument &argument, const Variant &variant,
     fail("{}: tensor map of '{}': part is {}, at most the {} rows of the box "
          "are allowed",
          at, argument.tensor, box.part, box.rows);
+  if (box.promotion != 0 && box.promotion != 64 && box.promotion != 128 &&
+      box.promotion != 256)
+    fail("{}: tensor map of '{}': l2_promotion is {}; 64, 128 and 256 are "
+         "allowed",
+         at, argument.tensor, box.promotion);
   auto align = variant.when.align.find(argument.tensor);
   auto multiple = variant.when.strideMultiple.find(argument.tensor);
   if (align == variant.when.align.end() || align->second % 16 ||

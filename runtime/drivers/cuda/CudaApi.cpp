@@ -39,6 +39,10 @@ int tensorMapSwizzle(int64_t bytes) {
   return bytes == 128 ? 3 : bytes == 64 ? 2 : bytes == 32 ? 1 : 0;
 }
 
+int tensorMapPromotion(int64_t bytes) {
+  return bytes == 64 ? 1 : bytes == 128 ? 2 : 3;
+}
+
 static void load(Api &api) {
   void *library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (!library)

@@ -35,11 +35,11 @@ struct alignas(64) TensorMap {
 };
 enum : int {
   tensorMapPlain = 0,      // not interleaved
-  tensorMapPromote256 = 3, // requests of the second-level cache, in bytes
   tensorMapZeroFill = 0,   // beyond the extents
 };
 int tensorMapType(package::ElementType type);
 int tensorMapSwizzle(int64_t bytes);
+int tensorMapPromotion(int64_t bytes); // 256 where it is 0
 
 // How a launch is described with an attribute.
 struct LaunchAttribute {

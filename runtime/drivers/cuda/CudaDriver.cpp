@@ -138,7 +138,8 @@ struct Cuda {
     api.call(api.encodeTiled, &map, cuda::tensorMapType(work.type), work.rank,
              reinterpret_cast<void *>(work.data), extents, pitch, box, steps,
              cuda::tensorMapPlain, cuda::tensorMapSwizzle(work.box.swizzle),
-             cuda::tensorMapPromote256, cuda::tensorMapZeroFill);
+             cuda::tensorMapPromotion(work.box.promotion),
+             cuda::tensorMapZeroFill);
   }
 };
 

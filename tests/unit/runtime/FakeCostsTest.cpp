@@ -132,6 +132,44 @@ TEST_CASE("a cost and a cluster are format 3, and checked") {
              Contains("variants[0].cost: is that of one launch of tiles"));
 }
 
+TEST_CASE("how much a box asks for at a time is format 6") {
+  Package sample;
+  sample.add(contract());
+  package::Variant asks = tiles("one", 64, 8, 1, {});
+  package::Argument map;
+  map.kind = package::ArgumentKind::TensorMap;
+  map.tensor = "x";
+  map.box = {64, 32, 128};
+  asks.when.align["x"] = 16;
+  asks.when.strideMultiple["x"] = 4;
+  asks.arguments.push_back(map);
+  sample.add(asks);
+  package::Manifest manifest = sample.manifest;
+  manifest.contracts[0].sha256 = std::string(64, '0');
+  manifest.variants[0].code.sha256 = std::string(64, '0');
+  package::Manifest silent = manifest;
+  std::string sealed = package::seal(silent);
+  CHECK(silent.format == 3);
+  CHECK(sealed.find("l2_promotion") == std::string::npos);
+  manifest.variants[0].arguments.back().box.promotion = 128;
+  sealed = package::seal(manifest);
+  CHECK(manifest.format == 6);
+  CHECK_THAT(sealed, Contains(R"("box":{"cols":32,"l2_promotion":128,"rows":64,)"
+                              R"("swizzle":128})"));
+  package::Manifest again = package::parseManifest(sealed, "manifest.json");
+  CHECK(again.variants[0].arguments.back().box ==
+        manifest.variants[0].arguments.back().box);
+  CHECK(package::seal(again) == sealed);
+  again.variants[0].arguments.back().box.promotion = 96;
+  try {
+    package::verify(again);
+    FAIL("accepted");
+  } catch (const package::FormatError &error) {
+    CHECK_THAT(error.what(), Contains("tensor map of 'x': l2_promotion is 96; "
+                                      "64, 128 and 256 are allowed"));
+  }
+}
+
 TEST_CASE("on what costs were measured is format 5, and checked") {
   Package sample;
   sample.add(contract());

@@ -26,7 +26,7 @@ struct FakeCudaLog {
   void *stream;
   uint64_t slots[8];
   unsigned parts, merges;
-  int mapType, mapSwizzle, mapFill;
+  int mapType, mapSwizzle, mapPromotion, mapFill;
   uint64_t mapExtents[3], mapPitch, mapApart;
   uint32_t mapBox[3], mapRank;
   int overlaps;
@@ -297,7 +297,8 @@ TEST_CASE("tiles: persistent programs, and a tensor map by value") {
   CHECK(log.mapPitch == 160);
   CHECK(log.mapBox[0] == 32);
   CHECK(log.mapBox[1] == 64);
-  CHECK(log.mapSwizzle == 3); // 128 bytes
+  CHECK(log.mapSwizzle == 3);   // 128 bytes
+  CHECK(log.mapPromotion == 3); // 256 bytes, where nothing is said
   CHECK(log.mapFill == 0);    // zeros
   // One row has no pitch of its own.
   REQUIRE(launch(1, 33, 1) == "");
@@ -316,6 +317,20 @@ TEST_CASE("tiles: persistent programs, and a tensor map by value") {
     OpenKernel another = test::kernel(opened, cuda);
     REQUIRE(launchRows(another, rows, 33, 40, 33) == "");
     CHECK(log.mapBox[1] == uint32_t(box));
+  }
+  // How much the cache asks for at a time, as the driver numbers it.
+  for (auto [bytes, number] : {std::pair(64, 1), {128, 2}, {256, 3}}) {
+    Scratch other;
+    Package with;
+    with.add(contract);
+    package::Variant asks = mappedTiles(contract, "x", 8);
+    asks.arguments.back().box.promotion = bytes;
+    with.add(asks, elf);
+    with.write(other / "pkg");
+    OpenPackage opened = open(other / "pkg");
+    OpenKernel another = test::kernel(opened, cuda);
+    REQUIRE(launchRows(another, 3, 33, 40, 33) == "");
+    CHECK(log.mapPromotion == number);
   }
   // More tiles than the device has multiprocessors.
   REQUIRE(launch(1, 1100, 1100) == "");

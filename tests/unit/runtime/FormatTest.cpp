@@ -58,7 +58,7 @@ TEST_CASE("each bad field is named, with its value and what is allowed") {
   auto v = [](json &m) -> json & { return m["variants"][0]; };
   auto c = [](json &m) -> json & { return m["contracts"][0]; };
   const std::vector<Case> cases = {
-      {[](json &m) { m["format"] = 6; }, {"format: is 6", "formats 1 to 5"}},
+      {[](json &m) { m["format"] = 7; }, {"format: is 7", "formats 1 to 6"}},
       {[](json &m) { m["format"] = "1"; }, {"format: is \"1\"", "integer"}},
       {[](json &m) { m["format"] = -1; }, {"format: is -1"}},
       {[](json &m) { m.erase("variants"); }, {"misses the key 'variants'"}},

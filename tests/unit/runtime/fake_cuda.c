@@ -17,7 +17,7 @@ struct FakeCudaLog {
   uint64_t slots[8];
   unsigned parts, merges; /* of the last launch; is it the merging kernel */
   /* Of the last tensor map. */
-  int mapType, mapSwizzle, mapFill;
+  int mapType, mapSwizzle, mapPromotion, mapFill;
   uint64_t mapExtents[3], mapPitch, mapApart; /* the last of stacks */
   uint32_t mapBox[3], mapRank;
   int overlaps; /* launches with that attribute */
@@ -175,7 +175,6 @@ EXPORT int cuTensorMapEncodeTiled(void *map, int type, unsigned rank,
                                   const uint64_t *pitch, const uint32_t *box,
                                   const uint32_t *steps, int interleave,
                                   int swizzle, int promotion, int fill) {
-  (void)promotion;
   if ((uintptr_t)map % 64 || (uintptr_t)address % 16 || rank < 2 || rank > 3 ||
       interleave)
     return 1;
@@ -184,6 +183,7 @@ EXPORT int cuTensorMapEncodeTiled(void *map, int type, unsigned rank,
       return 1;
   fakeCudaLog.mapType = type;
   fakeCudaLog.mapSwizzle = swizzle;
+  fakeCudaLog.mapPromotion = promotion;
   fakeCudaLog.mapFill = fill;
   memcpy(fakeCudaLog.mapExtents, extents, rank * sizeof *extents);
   fakeCudaLog.mapPitch = *pitch;
