@@ -74,11 +74,14 @@ void TileProgram::countBoxes(Value row) {
                               most));
   Value exist = arith::MinUIOp::create(
       builder, loc, arith::SubIOp::create(builder, loc, last, row), most);
-  boxes = arith::DivUIOp::create(
-      builder, loc,
-      arith::AddIOp::create(builder, loc, exist,
-                            arith::SubIOp::create(builder, loc, boxRows, i32(1))),
-      boxRows);
+  // A box has fewer rows only where it has all that the matrix has.
+  int64_t full = boxRowsOf(schedule, bool(family.segments));
+  Value isFull = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                       boxRows, i32(full));
+  Value ofFull = arith::DivUIOp::create(
+      builder, loc, arith::AddIOp::create(builder, loc, exist, i32(full - 1)),
+      i32(full));
+  boxes = arith::SelectOp::create(builder, loc, isFull, ofFull, i32(1));
   auto rowBytes = [&](tile::BlockType block) {
     return block.getCols() * block.getElementType().getIntOrFloatBitWidth() / 8;
   };

@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "codegen/NVPTX/TileKernel.h"
 
+#include "codegen/NVPTX/EasyQuotients.h"
+
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -143,17 +145,24 @@ void TileKernel::prologue() {
   lane = LLVM::AndOp::create(builder, loc, thread, i32(31));
   if (hasUnits())
     rank = NVVM::ClusterId::create(builder, loc, builder.getI32Type());
-  guarded(isZero(thread), [&] {
-    for (auto &[pipe, place] : layout.pipes)
-      initialise(place, cast<tile::PipeType>(pipe.getType()).getStages());
-    if (layout.meeting)
-      initialiseMeeting();
-    NVVM::FenceMbarrierInitOp::create(builder, loc);
-    for (unsigned i = 0; i < layout.maps.size(); ++i)
-      NVVM::PrefetchOp::create(builder, loc, nullptr, nullptr,
-                               entry->getArgument(slots + i), Value(),
-                               builder.getUnitAttr());
-  });
+  // A short launch waits for all of this, so that the warps of a warpgroup share it.
+  // CTAs of a cluster wait for each other longer.
+  int64_t leaders = hasUnits() ? 1 : kWarpgroup / kWarpLanes;
+  for (int64_t leader = 0; leader < leaders; ++leader)
+    guarded(LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, thread,
+                                 i32(leader * kWarpLanes)),
+            [&] {
+              for (auto &[pipe, place] : layout.pipes) {
+                int64_t stages = cast<tile::PipeType>(pipe.getType()).getStages();
+                initialise(place, 2 * stages * leader / leaders,
+                           2 * stages * (leader + 1) / leaders, stages);
+              }
+              if (layout.meeting && leader == 0)
+                initialiseMeeting();
+              NVVM::FenceMbarrierInitOp::create(builder, loc);
+              if (leader == leaders - 1)
+                prefetchMaps();
+            });
   if (hasUnits())
     meetCluster();
   else
@@ -173,6 +182,13 @@ void TileKernel::prologue() {
     wait();
 }
 
+void TileKernel::prefetchMaps() {
+  for (unsigned i = 0; i < layout.maps.size(); ++i)
+    NVVM::PrefetchOp::create(builder, loc, nullptr, nullptr,
+                             entry->getArgument(slots + i), Value(),
+                             builder.getUnitAttr());
+}
+
 void TileKernel::gridAction(NVVM::GridDepActionKind action) {
   NVVM::GriddepcontrolOp::create(
       builder, loc,
@@ -188,10 +204,11 @@ void TileKernel::meetCluster() {
 /// At a full barrier the producer arrives, with the number of bytes that it
 /// expects, or each of its threads where they copy themselves; at an empty one
 /// every warp of a consumer.
-void TileKernel::initialise(const TileLayout::Pipe &place, int64_t stages) {
-  int64_t warps = schedule.getConsumers() * kWarpgroup / 32; // of a cluster
+void TileKernel::initialise(const TileLayout::Pipe &place, int64_t first,
+                            int64_t end, int64_t stages) {
+  int64_t warps = schedule.getConsumers() * kWarpgroup / kWarpLanes; // of a cluster
   int64_t producers = schedule.copiesInBulk() ? 1 : kWarpgroup;
-  for (int64_t i = 0; i < 2 * stages; ++i)
+  for (int64_t i = first; i < end; ++i)
     NVVM::MBarrierInitOp::create(builder, loc,
                                  shared(i32(place.barriers + 8 * i)),
                                  i32(i < stages ? producers : warps), Value());
@@ -230,6 +247,7 @@ LogicalResult TileKernel::run() {
       return failure();
   for (Operation *op : llvm::reverse(ops))
     op->erase();
+  skipEasyQuotients(target);
   builder.setInsertionPointToEnd(entry);
   LLVM::ReturnOp::create(builder, loc, ValueRange());
   func.erase();

@@ -28,13 +28,17 @@ public:
   mlir::LogicalResult run();
 
 private:
-  static constexpr int64_t kPairRows = 8, kWarpRows = 16;
+  static constexpr int64_t kPairRows = 8, kWarpRows = 16,
+                           kWarpLanes = 32;
 
   // TileKernel.cpp: the function and roles.
   void createFunction();
   void prologue();
   void gridAction(mlir::NVVM::GridDepActionKind action);
-  void initialise(const TileLayout::Pipe &place, int64_t stages);
+  /// Barriers of a pipe from `first` to `end`: those of full stages come first.
+  void initialise(const TileLayout::Pipe &place, int64_t first, int64_t end,
+                  int64_t stages);
+  void prefetchMaps();
   void meetCluster();
   mlir::LogicalResult convert(mlir::Operation *op);
   void offset(tile::OffsetOp op);
@@ -131,11 +135,19 @@ private:
   mlir::LogicalResult put(tile::PutOp op);
   mlir::LogicalResult putClipped(tile::PutOp op);
   mlir::LogicalResult putStaged(tile::PutOp op);
-  mlir::LogicalResult putDirect(tile::PutOp op);
   void stagePairs(llvm::ArrayRef<mlir::Value> results, int64_t part,
                   mlir::Value staging);
   void stageWide(llvm::ArrayRef<mlir::Value> results, int64_t part,
                  mlir::Value staging);
+
+  // TileStores.cpp
+  mlir::LogicalResult putDirect(tile::PutOp op);
+  mlir::Value hasPieces(tile::ViewOp view, tile::ValuesType type);
+  void exchange(llvm::MutableArrayRef<mlir::Value> words);
+  void storePieces(llvm::ArrayRef<mlir::Value> results, int64_t column,
+                   Place place);
+  void storeElements(llvm::ArrayRef<mlir::Value> results, int64_t column,
+                     const Place &place);
 
   mlir::Value i32(int64_t v);
   mlir::Value i64(int64_t v);

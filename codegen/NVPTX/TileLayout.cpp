@@ -155,6 +155,10 @@ static bool loadsElements(Value values) {
 
 bool codegen::isStaged(tile::PutOp put, tile::ScheduleAttr schedule) {
   tile::ValuesType type = put.getValues().getType();
+  // One consumer alone, which few rows have, is done sooner without the way through
+  // shared memory, and stages have the room.
+  if (schedule.consumersPerUnit() == 1)
+    return false;
   // Rows that end within a tensor leave in two ways, and what is loaded for one
   // is not there for the other.
   if (put.getEnd() && loadsElements(put.getValues()))

@@ -12,7 +12,7 @@ using namespace bitpact::codegen;
 // for. Two pairs that are stored together, of rows r and r + 8, are a couple;
 // those of the threads of a warp lie side by side.
 
-static constexpr int64_t kCouple = 2, kLanes = 32;
+static constexpr int64_t kCouple = 2;
 
 static Type elementOf(Value values) {
   return cast<tile::ValuesType>(values.getType()).getElementType();
@@ -25,7 +25,7 @@ static int64_t coupleBytes(Type element) {
 /// At the full barrier one thread says how many bytes there will be; at the empty
 /// one every warp of this consumer in every CTA.
 void TileKernel::initialiseMeeting() {
-  int64_t warps = schedule.units() * kWarpgroup / kLanes;
+  int64_t warps = schedule.units() * kWarpgroup / kWarpLanes;
   for (int64_t i = 0; i < 2 * schedule.consumersPerUnit(); ++i)
     NVVM::MBarrierInitOp::create(
         builder, loc, shared(i32(layout.meeting->barriers + 8 * i)),
@@ -67,7 +67,7 @@ LogicalResult TileKernel::bring(tile::MeetOp op) {
   Value rows = op.getRows();
   Value warps =
       LLVM::LShrOp::create(builder, loc, add(rows, i32(kWarpRows - 1)), i32(4));
-  int64_t ofWarp = meeting.bytes / (kWarpgroup / kLanes);
+  int64_t ofWarp = meeting.bytes / (kWarpgroup / kWarpLanes);
   guarded(isZero(own), [&] {
     assembly(Type(), {meetingBarrier(/*empty=*/false), mul(warps, ofWarp)},
              "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;",

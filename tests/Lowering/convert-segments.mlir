@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: bitpact-opt %s --convert-kernel-to-nvvm | FileCheck %s
 
-!a = !tile.block<64x64xbf16>
+!a = !tile.block<128x64xbf16>
+!own = !tile.block<64x64xbf16>
 !b = !tile.block<64x64xbf16>
 !pipe = !tile.pipe<2 of !a, !b>
 !sums = !tile.pending<64x64xf32>
@@ -12,7 +13,7 @@
 // CHECK-SAME: %[[OFFSETS:[^:]*]]: !llvm.ptr<1> {llvm.noalias}, %[[TOKENS:[^:]*]]: i64, %{{[^:]*}}: i64, %{{[^:]*}}: i64, %{{[^:]*}}: i64, %[[FAULT:[^:]*]]: !llvm.ptr<1> {llvm.noalias}
 tile.func @segments(%x: !kernel.buffer<bf16>, %sx: i64, %w: !kernel.buffer<bf16>, %sw0: i64, %sw1: i64, %y: !kernel.buffer<bf16>, %sy: i64, %offsets: !kernel.buffer<i32>, %tokens: i64, %experts: i64, %out: i64, %in: i64, %fault: !kernel.buffer<i32>)
     slots ["x", "x:0", "w", "w:0", "w:1", "y", "y:0", "offsets", "tokens", "experts", "out", "in", "@fault"]
-    schedule <m = 64, n = 64, k = 64, stages = 2, consumers = 1, group = 1, copy = "bulk", producer_registers = 0, consumer_registers = 0> {
+    schedule <m = 128, n = 64, k = 64, stages = 2, consumers = 2, group = 1, copy = "bulk", producer_registers = 0, consumer_registers = 0> {
   %vx = tile.view %x[%tokens, %in] stride %sx : !kernel.buffer<bf16>, !tile.view<bf16>
   %vw = tile.view %w[%out, %in] stride %sw1 stack %experts apart %sw0 : !kernel.buffer<bf16>, !tile.view<bf16>
   %vy = tile.view %y[%tokens, %out] stride %sy : !kernel.buffer<bf16>, !tile.view<bf16>
@@ -43,8 +44,8 @@ tile.func @segments(%x: !kernel.buffer<bf16>, %sx: i64, %w: !kernel.buffer<bf16>
   } consumers {
   ^bb0(%number: i32):
     %a, %b = tile.wait %pipe : !pipe -> !a, !b
-    %rows = tile.rows %a part %number : !a -> !a
-    %sums = tile.dot %rows, %b atom "dot.nv(16,25)" : !a, !b -> !sums
+    %rows = tile.rows %a part %number : !a -> !own
+    %sums = tile.dot %rows, %b atom "dot.nv(16,25)" : !own, !b -> !sums
     // Where there is no matrix all sums are NaN.
     // CHECK: llvm.mlir.constant(dense<0x7FC00000> : vector<2xf32>) : vector<2xf32>
     // CHECK-COUNT-16: llvm.select %[[BAD]], %{{.*}}, %{{.*}} : i1, vector<2xf32>

@@ -87,16 +87,16 @@ tile.func @one(%y: !kernel.buffer<bf16>, %sy: i64, %tokens: i64, %out: i64)
 
 // -----
 
-!a = !tile.block<64x64xbf16>
+!a = !tile.block<128x64xbf16>
 !own = !tile.block<64x64xbf16>
 !b = !tile.block<64x64xbf16>
-!pipe = !tile.pipe<14 of !a, !b>
+!pipe = !tile.pipe<9 of !a, !b>
 
 // Where none is left, results leave from registers.
 // CHECK-LABEL: llvm.func @none(
 tile.func @none(%y: !kernel.buffer<bf16>, %sy: i64, %tokens: i64, %out: i64)
     slots ["y", "y:0", "tokens", "out"]
-    schedule <m = 64, n = 64, k = 64, stages = 14, consumers = 1, group = 1, copy = "bulk", producer_registers = 0, consumer_registers = 0> {
+    schedule <m = 128, n = 64, k = 64, stages = 9, consumers = 2, group = 1, copy = "bulk", producer_registers = 0, consumer_registers = 0> {
   %vy = tile.view %y[%tokens, %out] stride %sy : !kernel.buffer<bf16>, !tile.view<bf16>
   %pipe = tile.pipe : !pipe
   tile.roles producer {
@@ -113,9 +113,60 @@ tile.func @none(%y: !kernel.buffer<bf16>, %sy: i64, %tokens: i64, %out: i64)
       tile.yield %h : bf16
     }
     // CHECK-NOT: nvvm.cp.async.bulk
-    // CHECK: llvm.store %{{.*}} {alignment = 4 : i64} : vector<2xbf16>, !llvm.ptr<1>
+    // CHECK: llvm.store %{{.*}} {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr<1>
     // CHECK-NOT: nvvm.cp.async.bulk
     %z = arith.constant 0 : i32
     tile.put %n to %vy[%z, %z] : !tile.values<64x64xbf16>, !tile.view<bf16>
+  }
+}
+
+// -----
+
+!a = !tile.block<64x64xbf16>
+!own = !tile.block<64x64xbf16>
+!b = !tile.block<40x64xbf16>
+!pipe = !tile.pipe<2 of !a, !b>
+
+// So do those of one consumer. Lanes of a quad exchange pairs: of 32 columns each has
+// sixteen bytes in a row then, of the eight that remain four. A piece is stored where
+// its row and its first column exist. Rows that are not made of pieces are stored by
+// elements.
+// CHECK-LABEL: llvm.func @pieces(
+// CHECK-SAME: %[[Y:[^:]*]]: !llvm.ptr<1> {llvm.noalias}, %[[STRIDE:[^:]*]]: i64, %[[TOKENS:[^:]*]]: i64, %[[OUT:[^:]*]]: i64
+tile.func @pieces(%y: !kernel.buffer<bf16>, %sy: i64, %tokens: i64, %out: i64)
+    slots ["y", "y:0", "tokens", "out"]
+    schedule <m = 64, n = 40, k = 64, stages = 2, consumers = 1, group = 1, copy = "bulk", producer_registers = 0, consumer_registers = 0> {
+  %vy = tile.view %y[%tokens, %out] stride %sy : !kernel.buffer<bf16>, !tile.view<bf16>
+  %pipe = tile.pipe : !pipe
+  tile.roles producer {
+  } consumers {
+  ^bb0(%number: i32):
+    %a, %b = tile.wait %pipe : !pipe -> !a, !b
+    %r = tile.rows %a part %number : !a -> !own
+    %s = tile.dot %r, %b atom "dot.nv(16,25)" : !own, !b -> !tile.pending<64x40xf32>
+    %v = tile.await %s : !tile.pending<64x40xf32> -> !tile.values<64x40xf32>
+    tile.release %pipe : !pipe
+    %n = tile.map %v : !tile.values<64x40xf32> -> !tile.values<64x40xbf16> {
+    ^bb0(%e: f32):
+      %h = kernel.narrow %e : f32 to bf16
+      tile.yield %h : bf16
+    }
+    // CHECK: %[[ROW:.*]] = llvm.or %[[STRIDE]], %[[OUT]] : i64
+    // CHECK: llvm.mul %[[ROW]], %{{.*}} : i64
+    // CHECK: llvm.ptrtoint %[[Y]]
+    // CHECK: %[[PIECES:.*]] = llvm.icmp "eq"
+    // CHECK: scf.if %[[PIECES]] {
+    // CHECK-COUNT-4: nvvm.shfl.sync bfly
+    // CHECK: llvm.store %{{.*}} {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr<1>
+    // CHECK-COUNT-4: nvvm.shfl.sync bfly
+    // CHECK: llvm.store %{{.*}} {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr<1>
+    // CHECK: } else {
+    // CHECK-NOT: nvvm.shfl.sync
+    // CHECK: llvm.store %{{.*}} {alignment = 2 : i64} : bf16, !llvm.ptr<1>
+    // CHECK: scf.if %[[PIECES]] {
+    // CHECK-NOT: nvvm.shfl.sync
+    // CHECK-COUNT-2: llvm.store %{{.*}} {alignment = 4 : i64} : vector<1xi32>, !llvm.ptr<1>
+    %z = arith.constant 0 : i32
+    tile.put %n to %vy[%z, %z] : !tile.values<64x40xbf16>, !tile.view<bf16>
   }
 }

@@ -81,11 +81,11 @@ tile.func @few(%x: !kernel.buffer<bf16>, %sx: i64, %w: !kernel.buffer<bf16>, %sw
       %r = kernel.narrow %e : f32 to bf16
       tile.yield %r : bf16
     }
-    // Of which sixteen are stored, by pairs of neighbours.
+    // Of which sixteen are stored.
     // CHECK: %[[ROWS:.*]] = llvm.mlir.constant(16 : i64)
     // CHECK: llvm.add %{{.*}}, %[[ROWS]]
     // CHECK: llvm.intr.smin
-    // CHECK: llvm.store %{{.*}} {alignment = 4 : i64} : vector<2xbf16>, !llvm.ptr<1>
+    // CHECK: llvm.store %{{.*}} {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr<1>
     %z = arith.constant 0 : i32
     tile.put %n to %vy[%z, %z] : !tile.values<16x32xbf16>, !tile.view<bf16>
   }

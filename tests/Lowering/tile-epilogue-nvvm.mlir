@@ -7,7 +7,7 @@
 // CHECK-LABEL: llvm.func @epilogue
 tile.func @epilogue(%r: !kernel.buffer<bf16>, %s: i64, %b: !kernel.buffer<f32>, %y: !kernel.buffer<bf16>, %t: i64, %rows: i64, %cols: i64)
     slots ["r", "r:0", "b", "y", "y:0", "rows", "cols"]
-    schedule <m = 64, n = 64, k = 64, stages = 2, consumers = 1, group = 1, copy = "bulk", producer_registers = 0, consumer_registers = 0> {
+    schedule <m = 128, n = 64, k = 64, stages = 2, consumers = 2, group = 1, copy = "bulk", producer_registers = 0, consumer_registers = 0> {
   %zero = arith.constant 0 : i32
   %residual = tile.view %r[%rows, %cols] stride %s : !kernel.buffer<bf16>, !tile.view<bf16>
   %bias = tile.view %b[%rows, %cols] along "cols" : !kernel.buffer<f32>, !tile.view<f32>

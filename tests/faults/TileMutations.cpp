@@ -40,8 +40,12 @@ bool addsRows(tile::LoadOp op) {
   return bool(op.getRow().getDefiningOp<arith::AddIOp>());
 }
 
+/// Where there are several.
 bool countsBoxes(arith::DivUIOp op) {
-  return llvm::any_of(op->getUsers(), llvm::IsaPred<tile::FetchOp>);
+  return llvm::any_of(op->getUsers(), [](Operation *user) {
+    return isa<arith::SelectOp>(user) &&
+           llvm::any_of(user->getUsers(), llvm::IsaPred<tile::FetchOp>);
+  });
 }
 
 /// Of the first operand of a product, which the copy unit takes in boxes.
