@@ -62,8 +62,9 @@ std::optional<Candidate> besideHeld(Candidate c, ArrayRef<unsigned> slotBits,
     room -= c.consumers * cells * bits / 8;
   for (unsigned bits : broughtBits)
     room -= c.consumers * cells * bits / 8;
-  // Results leave from registers where there is no room for them.
-  int64_t results = c.consumers * kResultBytes;
+  // Results leave from registers where there is no room for them, and those of one
+  // consumer always.
+  int64_t results = c.consumers > 1 ? c.consumers * kResultBytes : 0;
   if ((room - results) / stage >= kFewStages)
     room -= results;
   c.stages = std::min(c.stages, room / stage);
@@ -76,17 +77,27 @@ int64_t extentOf(pact::ContractOp contract, StringRef dim) {
   return extent && extent.getInt() != ShapedType::kDynamic ? extent.getInt() : 0;
 }
 
+/// Of a block that is for one row of blocks alone.
+constexpr int64_t kWideColumns = 96, kLongStage = 128;
+
 /// Of fewer columns no costs were measured.
 constexpr int64_t kLeastColumns = 1024;
 
+/// Whether a block is offered for no more rows than it has. Of those several with fewer
+/// rows than a warpgroup are slower than one that has 64; and wide ones with long
+/// stages win only where weights are read once.
+bool isOfOneRow(const Candidate &c) {
+  return c.m < kWarpgroupRows || (c.m == kWarpgroupRows && c.n >= kWideColumns &&
+                                  c.k >= kLongStage);
+}
+
 /// Kernels of sums with parts are several times as long as others, and take as
-/// much longer to compile; and of whole sums there are many. Of those from `first`
-/// on without units of their own, where columns are fixed, such are kept that cost
-/// least for some number of rows on the device that costs were measured on.
-void keepCheapest(std::vector<Candidate> &all, int64_t cols, int64_t depth,
-                  size_t first = 0) {
+/// much longer to compile; and of whole sums there are many. Of those without units
+/// of their own, where columns are fixed, such are kept that cost least for some
+/// number of rows on the device that costs were measured on.
+void keepCheapest(std::vector<Candidate> &all, int64_t cols, int64_t depth) {
   auto costOf = [&](const Candidate &c, int64_t rows) {
-    if (!c.start || c.split > 1 || (c.m < kWarpgroupRows && rows > c.m) ||
+    if (!c.start || c.split > 1 || (isOfOneRow(c) && rows > c.m) ||
         (c.cluster > 1 && rows != c.m))
       return std::numeric_limits<int64_t>::max();
     int64_t tiles = llvm::divideCeil(rows, c.m) * llvm::divideCeil(cols, c.n),
@@ -95,23 +106,25 @@ void keepCheapest(std::vector<Candidate> &all, int64_t cols, int64_t depth,
   };
   constexpr int64_t most = 8192;
   std::vector<bool> isCheapest(all.size());
+  // As many as blocks have, and one more.
   for (int64_t rows = 1; rows <= most;
-       rows = rows < kWarpgroupRows ? 4 * rows : rows + kWarpgroupRows) {
-    auto least = llvm::min_element(all, [&](const auto &a, const auto &b) {
-      return costOf(a, rows) < costOf(b, rows);
-    });
-    isCheapest[size_t(least - all.begin())] = true;
-  }
+       rows = rows < kWarpgroupRows ? 4 * rows : rows + kWarpgroupRows)
+    for (int64_t each : {rows, rows + 1}) {
+      auto least = llvm::min_element(all, [&](const auto &a, const auto &b) {
+        return costOf(a, each) < costOf(b, each);
+      });
+      isCheapest[size_t(least - all.begin())] = true;
+    }
   size_t number = 0;
   llvm::erase_if(all, [&](const Candidate &c) {
     size_t i = number++;
-    return i >= first && !isCheapest[i] && c.start && c.split == 1;
+    return !isCheapest[i] && c.start && c.split == 1;
   });
 }
 
 const BlockCost *costIn(ArrayRef<BlockCost> table, const Candidate &c) {
   const BlockCost *found = llvm::find_if(table, [&](const BlockCost &each) {
-    return each.m == c.m && each.n == c.n;
+    return each.m == c.m && each.n == c.n && each.k == c.k;
   });
   return found == table.end() ? nullptr : found;
 }
@@ -182,7 +195,6 @@ void schedule::proposeTiles(pact::ContractOp contract, pact::OperatorOp op,
         candidates.push_back(*beside);
   };
   add(kHopper);
-  size_t first = candidates.size();
   bool isCut = !op.getOps<pact::SegmentOp>().empty();
   if (!slotBits.empty())
     add(kHopperParts);
@@ -192,10 +204,9 @@ void schedule::proposeTiles(pact::ContractOp contract, pact::OperatorOp op,
   int64_t columns = extentOf(
       contract, cast<pact::RealType>(dot.getResult().getType()).getDims().back());
   int64_t depth = extentOf(contract, dot.getOver());
-  if (!slotBits.empty() && !isCut && columns)
+  bool isMeasured = columns >= kLeastColumns && depth && products == 1;
+  if (!isCut && columns && (isMeasured || !slotBits.empty()))
     keepCheapest(candidates, columns, depth);
-  else if (!isCut && columns >= kLeastColumns && depth && products == 1)
-    keepCheapest(candidates, columns, depth, first);
   for (const Candidate &c : kHopperSplit) {
     std::vector<unsigned> brought =
         lowering::broughtBits(contract, op, c.split, c.k);
@@ -234,10 +245,9 @@ void schedule::proposeTiles(pact::ContractOp contract, pact::OperatorOp op,
     proposal.priority = c.priority;
     proposal.dims = tileExtents(contract, op);
     lowering::TileFamily family = llvm::cantFail(lowering::tileFamily(op));
-    // Of more rows several such blocks are slower than one that has 64. Segments
-    // may have few rows each, however many there are.
+    // Segments may have few rows each, however many there are.
     if (auto rows = proposal.dims.find(family.rowDim);
-        c.m < kWarpgroupRows && !isCut && rows != proposal.dims.end())
+        isOfOneRow(c) && !isCut && rows != proposal.dims.end())
       rows->second.second = c.m;
     // Its CTAs copy all rows of a block, and such as do not exist take longest; of
     // more rows it is faster for some numbers of columns and slower for others that
