@@ -16,4 +16,4 @@ void skipEasyQuotients(mlir::LLVM::LLVMFuncOp kernel);
 
 } // namespace bitpact::codegen
 
-#endif
+#endif // BITPACT_CODEGEN_NVPTX_EASYQUOTIENTS_H

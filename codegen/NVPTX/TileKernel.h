@@ -31,7 +31,7 @@ private:
   static constexpr int64_t kPairRows = 8, kWarpRows = 16,
                            kWarpLanes = 32;
 
-  // TileKernel.cpp: the function and roles.
+  // TilePrologue.cpp
   void createFunction();
   void prologue();
   void gridAction(mlir::NVVM::GridDepActionKind action);
@@ -40,6 +40,8 @@ private:
                   int64_t stages);
   void prefetchMaps();
   void meetCluster();
+
+  // TileKernel.cpp: what the ops become, and roles.
   mlir::LogicalResult convert(mlir::Operation *op);
   void offset(tile::OffsetOp op);
   void fault(tile::FaultOp op);
