@@ -50,7 +50,7 @@ def Kernel_FuncOp : Kernel_Op<"func", [IsolatedFromAbove, Symbol,
     }
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$slots,
+  let arguments = (ins Kernel_Name:$sym_name, StrArrayAttr:$slots,
                        StrAttr:$rows, Kernel_Schedule:$schedule,
                        OptionalAttr<StrAttr>:$contract,
                        OptionalAttr<DictionaryAttr>:$access,

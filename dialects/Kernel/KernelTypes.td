@@ -8,6 +8,11 @@
 
 include "dialects/Kernel/KernelDialect.td"
 
+// MLIR reads the symbol @"" and has no way to print it.
+def Kernel_Name : ConfinedAttr<SymbolNameAttr, [
+    AttrConstraint<CPred<"!::llvm::cast<::mlir::StringAttr>($_self).empty()">,
+                   "that is not empty">]>;
+
 class Kernel_Type<string name, string kind> : TypeDef<Kernel_Dialect, name> {
   let mnemonic = kind;
 }

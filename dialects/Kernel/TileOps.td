@@ -39,7 +39,7 @@ def Tile_FuncOp : Tile_Op<"func", [IsolatedFromAbove, Symbol, SingleBlock,
     }
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, StrArrayAttr:$slots,
+  let arguments = (ins Kernel_Name:$sym_name, StrArrayAttr:$slots,
                        Tile_Schedule:$schedule, OptionalAttr<StrAttr>:$contract);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;

@@ -35,6 +35,11 @@ def Pact_Dialect : Dialect {
 class Pact_Op<string mnemonic, list<Trait> traits = []>
     : Op<Pact_Dialect, mnemonic, traits>;
 
+// MLIR reads the symbol @"" and has no way to print it.
+def Pact_Name : ConfinedAttr<SymbolNameAttr, [
+    AttrConstraint<CPred<"!::llvm::cast<::mlir::StringAttr>($_self).empty()">,
+                   "that is not empty">]>;
+
 // How a reduction meets its terms. The algebra knows steps only by name, so
 // the enumeration lives here.
 def Pact_ReduceKind : I32EnumAttr<"ReduceKind", "kind of reduction", [

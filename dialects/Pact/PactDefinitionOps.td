@@ -34,7 +34,7 @@ def Pact_PrimitiveOp : Pact_Op<"primitive",
     }
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, Pact_PrimitiveKind:$kind,
+  let arguments = (ins Pact_Name:$sym_name, Pact_PrimitiveKind:$kind,
                        OptionalAttr<Pact_ReduceKind>:$reduction,
                        OptionalAttr<StrAttr>:$product,
                        TypeAttrOf<FunctionType>:$function_type);
@@ -105,7 +105,7 @@ def Pact_AtomOp : Pact_Op<"atom", [Symbol]> {
       : (bf16, bf16, f32) -> f32
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, Pact_ReduceKind:$reduction,
+  let arguments = (ins Pact_Name:$sym_name, Pact_ReduceKind:$reduction,
                        StrAttr:$product, StrAttr:$atom, I64Attr:$L, I64Attr:$F,
                        TypeAttrOf<FunctionType>:$function_type);
   let assemblyFormat = [{

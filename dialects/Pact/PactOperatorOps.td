@@ -27,7 +27,7 @@ def Pact_OperatorOp : Pact_Op<"operator",
     }
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$version,
+  let arguments = (ins Pact_Name:$sym_name, I64Attr:$version,
                        StrArrayAttr:$dims, OptionalAttr<StrAttr>:$doc);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{

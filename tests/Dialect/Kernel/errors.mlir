@@ -19,6 +19,13 @@ kernel.func @f(%x: f32) slots ["x"] rows "" schedule <"row_per_lane", lanes = 8,
 
 // -----
 
+// expected-error @+1 {{attribute 'sym_name' failed to satisfy constraint: string attribute that is not empty}}
+kernel.func @""(%n: i64) slots ["n"] rows "" schedule <"row_per_lane", lanes = 8, subgroup = 8, programs_per_group = 1, vector_bytes = 0, unroll = 16> {
+  kernel.return
+}
+
+// -----
+
 // expected-error @+1 {{rows names 'tokens', which is no slot}}
 kernel.func @f(%n: i64) slots ["n"] rows "tokens" schedule <"row_per_lane", lanes = 8, subgroup = 8, programs_per_group = 1, vector_bytes = 0, unroll = 16> {
   kernel.return

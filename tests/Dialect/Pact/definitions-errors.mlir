@@ -171,3 +171,15 @@ pact.atom @a dot product "exact" model "dot.tpu" L 8 F 24 : (bf16, bf16, f32) ->
 
 // expected-error@+1 {{has L 16 and F 24, and 'dot.cdna3' has L 8 and F 24 [F10]}}
 pact.atom @a dot product "exact" model "dot.cdna3" L 16 F 24 : (bf16, bf16, f32) -> f32
+
+// -----
+
+// expected-error @+1 {{attribute 'sym_name' failed to satisfy constraint: string attribute that is not empty}}
+pact.atom @"" dot product "exact" model "dot.nv" L 8 F 24 : (bf16, bf16, f32) -> f32
+
+// -----
+
+// expected-error @+1 {{attribute 'sym_name' failed to satisfy constraint: string attribute that is not empty}}
+pact.primitive @"" function (%a: f32) -> f32 {
+  pact.yield %a : f32
+}

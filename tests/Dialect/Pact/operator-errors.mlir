@@ -11,6 +11,14 @@ pact.operator @f version 1 dims ["a", "a"] {
 
 // -----
 
+// expected-error @+1 {{attribute 'sym_name' failed to satisfy constraint: string attribute that is not empty}}
+pact.operator @"" version 1 dims ["a"] {
+  %x = pact.input "x" : !pact.real<["a"]>
+  pact.output "y" %x : !pact.real<["a"]>
+}
+
+// -----
+
 pact.operator @f version 1 dims ["a", "b"] {
   // expected-error @+1 {{dimension "a" is empty or stands twice; dimensions are distinct names [F1]}}
   %x = pact.input "x" : !pact.real<["a", "a"]>
