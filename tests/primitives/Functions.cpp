@@ -77,8 +77,10 @@ std::optional<Purpose> purposeOf(const std::string &name) {
   auto found = functions.find(name.substr(0, name.find('.')));
   if (found == functions.end())
     return std::nullopt;
-  bool flushes = name.starts_with("exp2.poly");
-  return Purpose{found->second, flushes ? -125.5 : all};
+  double above = name.starts_with("exp2.poly")     ? -125.5
+                 : name.starts_with("silu.newton") ? -86
+                                                   : all;
+  return Purpose{found->second, above};
 }
 
 double nearTruth(Function function, double x) {

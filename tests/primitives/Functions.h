@@ -23,7 +23,7 @@ enum class Function {
 
 struct Purpose {
   Function function;
-  /// Errors are measured above it; a cheap primitive gives zero below.
+  /// Errors are measured above it; a cheap primitive is constant below.
   double above;
 };
 
