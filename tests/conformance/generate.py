@@ -343,7 +343,7 @@ def product_contract(op, atom, shuffle):
         "primitives": {node + ".step": step for node in nodes},
     }
     if gated:
-        contract["primitives"]["silu"] = "silu.f32"
+        contract["primitives"]["silu"] = shuffle.choice(["silu.f32", "silu.newton.f32"])
         for site in ["gate_product", "up_product", "activation"]:
             contract["rounding"][site] = rounded(shuffle.choice(["f32", "f32", "bf16", "f16"]))
     elif op == "grouped_matmul":
