@@ -536,3 +536,9 @@ tile.func @f(%x: !kernel.buffer<bf16>, %s: i64, %n: i64) slots ["x", "x:0", "n"]
   // expected-error @+1 {{of a matrix of a view that is no stack}}
   %b = tile.pack %v[%z, %z] matrix %z : !tile.view<bf16> -> !tile.block<64x64xbf16>
 }
+
+// -----
+
+// expected-error @+1 {{attribute 'sym_name' failed to satisfy constraint: string attribute that is not empty}}
+tile.func @""(%x: !kernel.buffer<bf16>) slots ["x"] schedule <m = 64, n = 8, k = 64, stages = 2, consumers = 1, group = 1, copy = "bulk", producer_registers = 0, consumer_registers = 0> {
+}
