@@ -87,7 +87,8 @@ SHAPES = {"qkv": Linear("linear", 6144, 4096),
           "gate_up": Linear("linear", 24576, 4096),
           "down": Linear("down", 4096, 12288),
           "lm_head": Linear("linear", 151936, 4096),
-          "swiglu": Gated("swiglu_separate", 12288, 4096),
+          "swiglu": Gated("swiglu", 12288, 4096),
+          "swiglu_separate": Gated("swiglu_separate", 12288, 4096),
           "o_rank8": Linear("o_rank8", 4096, 4096),
           "down_rank8": Linear("down_rank8", 4096, 12288)}
 USUAL = ("qkv", "o", "gate_up", "down", "lm_head")
