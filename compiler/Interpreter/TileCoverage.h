@@ -6,6 +6,8 @@
 
 #include "compiler/Interpreter/TileMachine.h"
 
+#include "llvm/ADT/BitVector.h"
+
 namespace bitpact::interpreter {
 
 class TileCoverage {
@@ -20,7 +22,7 @@ public:
                              const std::map<std::string, Buffer> &buffers);
 
 private:
-  std::map<const Buffer *, std::vector<bool>> written;
+  std::map<const Buffer *, llvm::BitVector> written;
 };
 
 } // namespace bitpact::interpreter
