@@ -178,6 +178,23 @@ TEST_CASE("results at the rows of another consumer") {
                             "time"));
 }
 
+TEST_CASE("results of fewer columns than their tensor has") {
+  std::string said = saidOf([](Places &at) {
+    auto view = at.only<tile::PutOp>().getView().getDefiningOp<tile::ViewOp>();
+    view.getColsMutable().assign(at.func.slot("in"));
+  });
+  // With a sum over one element.
+  CHECK_THAT(said, Contains("element 1 of output 'y' was never written"));
+}
+
+TEST_CASE("results with the stride of another tensor") {
+  std::string said = saidOf([](Places &at) {
+    auto view = at.only<tile::PutOp>().getView().getDefiningOp<tile::ViewOp>();
+    view.getStrideMutable().assign(at.func.slot("weight:0"));
+  });
+  CHECK_THAT(said, Contains("is outside of tensor 'y'"));
+}
+
 TEST_CASE("a stage that is not given back") {
   std::string said = saidOf([](Places &at) { at.releases[1].erase(); });
   CHECK_THAT(said, Contains("ends with 2 stages acquired, 2 committed and 0 "
